@@ -94,6 +94,46 @@ def test_equal_sizes_are_proven_by_tests(tmp_path):
     assert "; results: " not in printed_plan(unknown, tmp_path / "unknown", X, Y)
 
 
+SUMS = (
+    "s = (x * y + x).sum()\nt = (x * y - x).sum()\nu = np.sum(x - y)\nreturn s, t, u",
+    "a = x * y\ns = a.sum()\nt = s + (a * x).sum()\nu = t * 2.0 + (a - y).sum()\nreturn s, t, u",
+    "a = x * y\nb = a + x\ns = (a - b).sum()\nreturn (b * s).sum(), s, (a * y).sum()",
+    "a = x * y - x\nb = a / y\nreturn a, a.sum(), b, (b * x).sum()",
+)
+SIZES = (0, 1, 7, 8, 9, 64, 127, 128, 129, 300, 1000, 8191, 8192, 8193, 20000)
+
+
+@pytest.mark.parametrize("parallel", (True, False))
+@pytest.mark.parametrize("body", SUMS)
+def test_several_sums(body, parallel, tmp_path):
+    """Sums with ignored flags have NumPy's bits, also where some of them are NaN."""
+    body = "\n    ".join(["with np.errstate(all='ignore'):", *["    " + line for line in body.split("\n")]])
+    f = define("def f(x, y):\n    " + body)
+    generator = np.random.RandomState(3)
+    others = []
+    for size in SIZES:
+        x, y = generator.standard_normal((2, size))
+        others += [(x, y), (x.astype("f"), y.astype("f"))]
+        if size > 2:
+            odd = x.copy()
+            odd[size // 2], odd[1] = np.nan, np.inf
+            others += [(odd, y), (np.where(x > 0.0, 0.0, -0.0), np.abs(y))]
+    j = check(f, X, Y, others=others + SHAPED[:4], config={"parallel": parallel})
+    assert kernel_count(j) == 1
+    assert "; results: " in printed_plan(f, tmp_path, X, Y)
+
+
+def test_sums_whose_flags_are_reported_are_apart(tmp_path):
+    """A warning shows which statement it belongs to, and a sum between them does not hide it."""
+    f = define("def f(x, y, a):\n    s = (x * y).sum()\n    t = (x * x).sum()\n"
+               "    with np.errstate(all='ignore'):\n        u = (y * y).sum()\n"
+               "    a = np.float64(a) * 1e200\n"
+               "    with np.errstate(all='ignore'):\n        v = (y * y * y).sum()\n    return s, t, u, v, a")
+    big = X * 1e200
+    check(f, X, Y, 2.0, others=[(big, Y, 2.0), (X, big, 2.0), (X, Y, 1e200), (big, big, 1e200)])
+    assert printed_plan(f, tmp_path, X, Y, 2.0).count("; results: ") <= 1
+
+
 def test_loops_make_several_results():
     f = define("def f(x, y, n):\n    for k in range(n):\n        a = x * y + x\n        b = a - y * 0.5\n"
                "        x, y = a * 0.5, b * a\n    return x, y, a, b")

@@ -20,7 +20,8 @@ from pijit.core.kernel.emit.emitter import Emitter
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm import intrinsics
 from pijit.core.kernel.llvm.fp_check_codes import UNDERFLOW
-from pijit.core.kernel.llvm.nest import nest as nests
+from pijit.core.kernel.llvm.nest.description import Nest
+from pijit.core.kernel.llvm.nest.nest import nest_intrinsic
 from pijit.core.kernel.options import CompileOptions
 from pijit.core.kernel.plan.kernel_plan import make_plan
 from pijit.core.kernel.plan.nests import reports_flags
@@ -255,14 +256,14 @@ class ArrayWriter(Emitter):
         self.names[name], self.symbols[name] = intrinsics.symbol_address(symbol), symbol
         return name
 
-    def nest_name(self, nest: nests.Nest) -> str:
+    def nest_name(self, nest: Nest) -> str:
         """The name of a global that runs a loop nest."""
         symbol = repr(tuple(nest))
         for name, known in self.symbols.items():
             if known == symbol:
                 return name
         name = "nest_%d" % len(self.symbols)
-        self.names[name], self.symbols[name] = nests.nest_intrinsic(nest), symbol
+        self.names[name], self.symbols[name] = nest_intrinsic(nest), symbol
         self.line("# %s: %r" % (name, nest))
         return name
 

@@ -25,8 +25,8 @@ from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
 from pijit.core.kernel.emit.reductions import new_result
 from pijit.core.kernel.emit.rolled_operands import rolled_operands
 from pijit.core.kernel.emit.stack_arrays import made_array
-from pijit.core.kernel.llvm.nest import nest as nests
-from pijit.core.kernel.llvm.nest.nest import Nest
+from pijit.core.kernel.llvm.nest.description import UNIT, Nest
+from pijit.core.kernel.llvm.nest.description import ZERO as STRIDE_ZERO
 from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_RUN, runs_are_cut
 from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
 from pijit.core.kernel.plan.group_operands import find_leaves
@@ -191,7 +191,7 @@ def count_true(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand]
     tables = _tables(emitter, group)
     at = emitter.layout.scratch(1)
     target = [emitter.let("address_of_word(frame, %d)" % at)] + [ZERO] * (len(shape) - 1)
-    nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + nests.ZERO,
+    nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + STRIDE_ZERO,
                 "".join(code for _, code in find_leaves(group)[1]), steps_of(group), True, _kinds(tables),
                 emitter.flavour.least, watched=steps, whole=True, beside=beside and beside + (-1,))
 
@@ -234,7 +234,7 @@ def compute(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], a
     rolled, places = rolled_operands(arrays, len(shape))
     part = emitter.blocking.part_of(result_of(group[-1])) if new else []
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]),
-                nests.UNIT * len(lasts) if delays_stores else lasts,
+                UNIT * len(lasts) if delays_stores else lasts,
                 "".join(code for _, code in find_leaves(group)[1]), steps_of(group), False, _kinds(tables),
                 0 if delays_stores else emitter.flavour.least, same,
                 watched_steps(group, emitter.flavour.fast) if odd else (), beside=beside,
@@ -304,14 +304,9 @@ def sum_rows(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], 
     tables = _tables(emitter, group)
     pairwise: List[str] = []
     if dtype.kind == "f" and not emitter.flavour.fast:
-        table = emitter.let("%s()" % emitter.loop_table(np.add, np.add.types.index("{0}{0}->{0}".format(dtype.char))))
-        buffered = not _launcher.sums_known() and runs_are_cut()
-        if buffered:
-            size = dtype.itemsize * PAIRWISE_RUN
-            emitter.need_buffer(first, Literal(size, str(size)))
-        pairwise = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, "buffer_d" if buffered else "(0)"]
+        pairwise = numpys_sum(emitter, first, dtype)
         emitter.clear_flags()
-    nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + nests.ZERO,
+    nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + STRIDE_ZERO,
                 "".join(code for _, code in find_leaves(group)[1]), steps_of(group), True, _kinds(tables),
                 emitter.flavour.least, halves=bool(pairwise) and _launcher.sums_known(),
                 beside=beside and beside + (-1,))
@@ -320,6 +315,16 @@ def sum_rows(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], 
         emitter.guard(first, emitter.raised_flags(*group))
     if is_scalar:
         emitter.define(result_of(last), emitter.element(dtype, ("frame", str(8 * at))))
+
+
+def numpys_sum(emitter: KernelEmitter, first: Op, dtype: np.dtype[Any]) -> List[str]:
+    """The arguments of a nest for NumPy's sums of floats: function and data of its inner loop, and a buffer."""
+    table = emitter.let("%s()" % emitter.loop_table(np.add, np.add.types.index("{0}{0}->{0}".format(dtype.char))))
+    buffered = not _launcher.sums_known() and runs_are_cut()
+    if buffered:
+        size = dtype.itemsize * PAIRWISE_RUN
+        emitter.need_buffer(first, Literal(size, str(size)))
+    return ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, "buffer_d" if buffered else "(0)"]
 
 
 _ONE_BY_ONE: Dict[str, Callable[[KernelEmitter, Op], None]] = {"where": lambda emitter, op: write_group(emitter, [op]),

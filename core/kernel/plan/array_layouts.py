@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Mapping, Opti
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.ops import ELEMENTWISE, PLACES_ELEMENTS
 from pijit.core.graph.types import Array
-from pijit.core.kernel.llvm.nest import nest as nests
+from pijit.core.kernel.llvm.nest import description as nests
 from pijit.core.kernel.plan.operands import array_type, last_stride_kind, result_of
 from pijit.core.named_tuples import NamedTuple
 

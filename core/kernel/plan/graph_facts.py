@@ -16,7 +16,8 @@ class MergedGroup(NamedTuple):
     Attributes:
         parts: the groups, in the order of their last operations.
         ops: all operations, in order.
-        outputs: the operations whose results are arrays that others need; the last one of ``ops`` is the last of them.
+        outputs: the last operations of groups whose results others need, arrays or sums. The last one of ``ops`` is the
+            last of them.
     """
 
     parts: List[List[Op]]

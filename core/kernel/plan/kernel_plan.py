@@ -57,7 +57,7 @@ def make_plan(graph: Graph, used: Set[Value], options: CompileOptions) -> Plan:
     skewed = {op for run in skewing.values() for op in run.ops()}
     tiling = find_runs(graph, facts, options.least, bounded.all(), skewed)
     tiled = {op for run in tiling.values() if not is_elementwise(run, facts) for op in run.all_ops(facts)}
-    facts.merge(find_merged(graph, facts, skewed | tiled, bounded.all()))
+    facts.merge(find_merged(graph, facts, skewed | tiled, bounded.all(), options))
     merged = {op for group in facts.merged.values() for op in group.ops}
     tiling = {first: run for first, run in tiling.items() if merged.isdisjoint(run.ops)}
     ownership = Ownership(flow, used, facts.groups)

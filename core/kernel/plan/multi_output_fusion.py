@@ -4,6 +4,9 @@ A group of graph/passes/fusion.py has one result. Its nest writes that array, an
 Groups of one block whose results have the same shape are merged here. One nest then computes all of them. A value that
 only the merged group needs is never written.
 
+Groups that end in a sum of an array with one axis are merged, too, if their flags are ignored: the array that is summed
+counts as the result. So the derivatives of a loss with respect to several numbers are one nest.
+
 All groups are written at the place of the last one. So until then no other operation may need one of the results, also
 not at an exit, and no operation may have an effect.
 """
@@ -12,23 +15,32 @@ from __future__ import annotations
 
 from typing import Collection, Dict, List, Optional, Set, cast
 
+from pijit.core import _launcher
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import ELEMENTWISE, PLACES_ELEMENTS
-from pijit.core.graph.passes.fusion import count_effects, effect_between, raises_flags, scalar_operation, watched
+from pijit.core.graph.passes.fusion import (
+    count_effects,
+    effect_between,
+    raises_flags,
+    scalar_operation,
+    sums_rows,
+    watched,
+)
 from pijit.core.graph.types import Array
+from pijit.core.kernel.options import CompileOptions
 from pijit.core.kernel.plan.graph_facts import GraphFacts, MergedGroup
 from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.shape_classes import ShapeClass, ShapeClasses
 from pijit.core.kernel.plan.tiling import TilingRun, find_users
 
 MOST_RESULTS = 4
-"""The most arrays that one nest writes."""
+"""The most arrays that one nest writes, and the most sums that it computes."""
 MOST_STEPS = 80
 """The most operations of one nest: beyond that, its values do not fit into registers."""
 
 
-def find_merged(graph: Graph, facts: GraphFacts, excluded: Collection[Op], bounded: Collection[Value]
-                ) -> Dict[Op, MergedGroup]:
+def find_merged(graph: Graph, facts: GraphFacts, excluded: Collection[Op], bounded: Collection[Value],
+                options: CompileOptions) -> Dict[Op, MergedGroup]:
     """The merged groups of a graph, by their last operation.
 
     Args:
@@ -36,11 +48,22 @@ def find_merged(graph: Graph, facts: GraphFacts, excluded: Collection[Op], bound
         facts: its groups.
         excluded: operations that are written in another way.
         bounded: the arrays with exponent bounds, which nests of one result compute.
+        options: the compile options. With `fast`, sums need not have NumPy's bits and are not merged.
     """
-    search = _Search(graph, facts, set(excluded), bounded)
+    search = _Search(graph, facts, set(excluded), bounded, options)
     for block in graph.blocks:
         search.block(block)
     return search.found
+
+
+def adds_up(op: Op) -> bool:
+    """Whether an operation adds up all elements of an array of floats with one axis."""
+    return sums_rows(op) and cast(Array, op.args[0].type).ndim == 1 and op.attrs["types"][-1] in "fd"
+
+
+def computed(op: Op) -> Value:
+    """The array that the nest of a group computes element by element; the group ends with this operation."""
+    return op.args[0] if op.name == "reduce" else cast(Value, op.result)
 
 
 def is_elementwise(run: TilingRun, facts: GraphFacts) -> bool:
@@ -51,9 +74,10 @@ def is_elementwise(run: TilingRun, facts: GraphFacts) -> bool:
 class _Search:
     """Collects the merged groups of a graph."""
 
-    def __init__(self, graph: Graph, facts: GraphFacts, excluded: Set[Op], bounded: Collection[Value]) -> None:
+    def __init__(self, graph: Graph, facts: GraphFacts, excluded: Set[Op], bounded: Collection[Value],
+                 options: CompileOptions) -> None:
         self.found: Dict[Op, MergedGroup] = {}
-        self._facts, self._excluded, self._bounded = facts, excluded, bounded
+        self._facts, self._excluded, self._bounded, self._options = facts, excluded, bounded, options
         self._users, self._escaping = find_users(graph)
         self._classes = ShapeClasses(graph)
         self._parts: List[List[Op]] = []
@@ -70,10 +94,11 @@ class _Search:
                 continue
             if self._parts and effect_between(effects, self._start(position), position[op]):
                 self._end(position)
-            shape = self._shape_of(group)
+            shape = self._shape_of(group)  # may depend on the results so far
             fits = shape is not None and self._fits(group, shape)
             if self._parts and not fits and self._needs_results(group):
                 self._end(position)
+                shape = self._shape_of(group)
                 fits = shape is not None
             if fits:
                 self._parts.append(group)
@@ -86,6 +111,11 @@ class _Search:
     def _results(self) -> Set[Value]:
         return {cast(Value, group[-1].result) for group in self._parts}
 
+    @property
+    def _sums(self) -> Set[Value]:
+        """The sums among the results: numbers, which are not known before the nest ends."""
+        return {cast(Value, group[-1].result) for group in self._parts if adds_up(group[-1])}
+
     def _needs_results(self, group: List[Op]) -> bool:
         """Whether operations need a result of the merged group, to compute with or at an exit."""
         results = self._results()
@@ -95,16 +125,23 @@ class _Search:
     def _shape_of(self, group: List[Op]) -> Optional[ShapeClass]:
         """The shape class of a group that can be merged; None for other operations."""
         last = group[-1]
-        if last.name not in ELEMENTWISE or last in self._excluded or last.result in self._bounded or not all(
-                self._can_merge(op) for op in group) or watched(group):
+        members = group[:-1] if adds_up(last) and self._is_sum(group) else group
+        if not all(self._can_merge(op) for op in members) or last in self._excluded or last.result in self._bounded \
+                or watched(group):
             return None
-        kind = cast(Value, last.result).type
+        whole = computed(last)
+        kind = whole.type
         if not isinstance(kind, Array) or kind.ndim == 0 or kind.layout != "C" or kind.dtype.char not in "fd":
             return None
         leaves = find_leaves(group)[0]
         if not leaves or any(cast(Array, leaf.type).layout != "C" for leaf in leaves):
             return None
-        return self._classes.of(cast(Value, last.result))
+        return self._classes.of(whole)
+
+    def _is_sum(self, group: List[Op]) -> bool:
+        """Whether a group ends in a sum that one nest can compute beside others: of an array that the nest computes."""
+        return (len(group) > 1 or group[-1].args[0] in self._results()) and not self._options.fast \
+            and not any(map(raises_flags, group)) and _launcher.sums_known()
 
     @staticmethod
     def _can_merge(op: Op) -> bool:
@@ -114,12 +151,14 @@ class _Search:
     def _fits(self, group: List[Op], shape: ShapeClass) -> bool:
         """Whether a group can join the merged group: it has its shape, and they have values in common.
 
-        A group that would end the merged group may join it without values in common.
+        A group that would end the merged group may join it without values in common. A group that needs a sum cannot.
         """
         if not self._parts:
             return True
         ops = [op for part in self._parts for op in part]
-        kind, first = cast(Value, group[-1].result).type, cast(Value, ops[-1].result).type
+        if any(self._sums.intersection(op.args) for op in group):
+            return False
+        kind, first = computed(group[-1]).type, computed(ops[-1]).type
         if shape != self._shape or kind != first or len(ops) + len(group) > MOST_STEPS:
             return False
         if any(map(raises_flags, ops)) != any(map(raises_flags, group)) or _ignored(ops) != _ignored(group):
@@ -135,12 +174,24 @@ class _Search:
         while count > 1:
             ops = sorted((op for part in parts[:count] for op in part), key=position.__getitem__)
             outputs = [part[-1] for part in parts[:count] if self._is_output(part[-1], ops)]
-            if len(outputs) <= MOST_RESULTS:
+            accepted = self._accepts(outputs, ops)
+            if accepted:
                 self.found[ops[-1]] = MergedGroup(parts[:count], ops, outputs)
-                parts = parts[count:]
+            if accepted or count == 2:
+                parts = parts[count if accepted else 1:]
                 count = len(parts)
             else:
                 count -= 1
+
+    def _accepts(self, outputs: List[Op], ops: List[Op]) -> bool:
+        """Whether a nest of these operations may have these results. It computes all arrays that it adds up.
+
+        Threads share nests that store, but not those with sums.
+        """
+        sums, computed_here = [op for op in outputs if adds_up(op)], {op.result for op in ops}
+        stored = len(outputs) - len(sums)
+        return max(len(sums), stored) <= MOST_RESULTS and not (sums and stored and self._options.least) \
+            and all(op.args[0] in computed_here for op in sums)
 
     def _is_output(self, op: Op, ops: List[Op]) -> bool:
         """Whether the result of a group is written: others need it, or nobody.
@@ -155,4 +206,4 @@ class _Search:
 
 def _ignored(ops: List[Op]) -> Set[object]:
     """The floating-point flags that operations ignore."""
-    return {op.attrs.get("ignored") for op in ops if op.name == "ufunc"}
+    return {op.attrs.get("ignored") for op in ops if op.name in ("ufunc", "reduce")}

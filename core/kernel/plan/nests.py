@@ -23,8 +23,8 @@ from pijit.core.graph.passes.fusion import (
 )
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.llvm.nest.description import ANY, FAR, STEPS, UNIT, ZERO, likely_kind
 from pijit.core.kernel.llvm.nest.elements import can_convert
-from pijit.core.kernel.llvm.nest.nest import ANY, FAR, STEPS, UNIT, ZERO, likely_kind
 from pijit.core.kernel.options import CompileOptions
 from pijit.core.kernel.plan.array_layouts import ArrayLayout
 from pijit.core.kernel.plan.graph_facts import GraphFacts

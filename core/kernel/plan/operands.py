@@ -13,7 +13,7 @@ import numpy as np
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.types import Array, Scalar
-from pijit.core.kernel.llvm.nest import nest as nests
+from pijit.core.kernel.llvm.nest import description as nests
 
 
 class Operand(str):

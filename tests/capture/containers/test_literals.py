@@ -203,15 +203,17 @@ def test_calls_leave_nothing_behind():
     for _ in range(100):
         j(X, Y)
     gc.collect()  # what other tests have left goes now
+    grown = []
     tracemalloc.start()
     try:
-        before = tracemalloc.get_traced_memory()[0]
-        for _ in range(500):
-            j(X, Y)
-        grown = tracemalloc.get_traced_memory()[0] - before
+        for _ in range(3):  # a leak grows each time; other threads and caches grow once
+            before = tracemalloc.get_traced_memory()[0]
+            for _ in range(500):
+                j(X, Y)
+            grown.append(tracemalloc.get_traced_memory()[0] - before)
     finally:
         tracemalloc.stop()
-    assert grown < 20000
+    assert min(grown) < 20000
 
 
 def test_slices_and_ranges_that_are_returned():

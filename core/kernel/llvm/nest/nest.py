@@ -1,23 +1,32 @@
 """Loop nests over arrays as one intrinsic each, which LLVM gets as loops it can vectorise.
 
-A :class:`Nest` describes the computation per element. Its call is ``nest(sizes..., arrays..., scalars...)``. An array
-is its data address and one stride per axis; the last array is written. Elements keep their width in memory, so integers
-wrap as NumPy's do. If last strides are known only at run time, the loops exist in several versions: for the likely
-strides, for one operand that is a column, and for any strides. Called by emit/fused_nest.py and emit/array_values.py.
+A `Nest` (description.py) describes the computation per element. Its call is ``nest(sizes..., arrays..., scalars...)``.
+An array is its data address and one stride per axis; the last array is written. Elements keep their width in memory, so
+integers wrap as NumPy's do. If last strides are known only at run time, the loops exist in several versions: for the
+likely strides, for one operand that is a column, and for any strides. Called by emit/fused_nest.py and
+emit/array_values.py.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Collection, Dict, List, Tuple
+from typing import Any, Callable, Collection, Dict, List
 
 import numpy as np
 from llvmlite import ir
 
 from pijit.core.kernel.llvm.float_intrinsics import repeated
 from pijit.core.kernel.llvm.intrinsics import I1, I8, I64, INT, Intrinsic
-from pijit.core.kernel.llvm.nest import delayed_store, masked_rows, nontemporal, outputs, reciprocal_division
+from pijit.core.kernel.llvm.nest import (
+    delayed_store,
+    masked_rows,
+    nontemporal,
+    outputs,
+    reciprocal_division,
+    several_sums,
+)
 from pijit.core.kernel.llvm.nest.axes import moving, with_long_rows, with_rows_last, write_parts, write_tiles
+from pijit.core.kernel.llvm.nest.description import ANY, FAR, LIKELY, STEPS, UNIT, ZERO, Nest, can_share
 from pijit.core.kernel.llvm.nest.elements import (
     OPERATIONS,
     STREAMED,
@@ -33,101 +42,6 @@ from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_LEAST, fetch_ahead
 from pijit.core.kernel.llvm.nest.row_ends import WORDS, RowEnds
 from pijit.core.kernel.llvm.nest.short_rows import can_be_short, write_rows
 from pijit.core.kernel.llvm.nest.threads import gains_by_width, units_of, write_shared
-from pijit.core.named_tuples import NamedTuple
-
-UNIT, ZERO, ANY, FAR = "u", "0", "?", "f"
-
-STEPS = {UNIT: 1, ZERO: 0, "r": -1, "2": 2, "3": 3, "4": 4}
-"""Last strides in elements that loops may rely on: LLVM loads elements at these distances by whole vectors."""
-
-LIKELY = {ANY: UNIT, "b": "2", "c": "3", "d": "4"}
-"""Kinds of last strides that are known only at run time, and the strides that they probably are."""
-
-
-def step_kind(stride: int, itemsize: int) -> str:
-    """The kind of a last stride."""
-    return next((kind for kind, step in STEPS.items() if step * itemsize == stride), ANY)
-
-
-def likely_kind(step: int) -> str:
-    """The kind of a last stride that is known only at run time and probably is ``step`` elements."""
-    return next((kind for kind, usual in LIKELY.items() if STEPS[usual] == step), ANY)
-
-
-class Nest(NamedTuple):
-    """The description of a nest.
-
-    ``ndim`` axes; ``arrays`` and ``scalars`` are dtype letters. ``lasts`` has the kind of each array's last stride (of
-    STEPS or LIKELY, or FAR: unlike the other arrays' strides). ``steps`` are (operation, dtype letters of its
-    operands, operand numbers). Operands are numbered: arrays that are read, then scalars, then steps. The last step's
-    result is stored in the last array.
-
-    ``least``: threads share a nest of at least this much work (threads.py).
-
-    ``sums``: the last axis is added up in NumPy's order, and the last array has one axis less. Sums of floats have
-    three more arguments: function and data of NumPy's inner loop, and the address of a buffer of PAIRWISE_RUN elements.
-    Without them the order is free. With ``halves`` they are used only for NaN, and the address may be 0.
-
-    ``whole``: integers are added up along all axes, into the one element of the last array, whose strides are 0.
-
-    ``beside``: numbers of earlier arrays of the same strides that arrays are parts of, or -1. The data address of such
-    a part is its distance from the earlier array. LLVM can then load interleaved elements at once.
-
-    ``same``: the number of an array that is read and has the memory and strides of the last one, or -1. With two
-    addresses LLVM would find that they overlap.
-
-    ``tables``: (dtype letter, number of axes) of arrays that are gathered from. Step ``gather0`` has an index into each
-    axis of the first one. Their arguments come last: data address, strides, shape. The nest's result is 1 if an index
-    was out of range, else 0.
-
-    ``watched``: numbers of steps whose results are tested. The nest's result is also 1 if arithmetic gave infinity or
-    NaN, or if operands of an extreme were NaN or zeros of two signs. A clip is tested like an extreme, but a NaN
-    between bounds stays what it is. The result is also 1 if a float did not fit into an integer.
-
-    ``families``: the last array is new, shares no memory with others, and may be written more than once. They number,
-    for each array that is read, the array that it is part of.
-
-    ``rolled``: (number, axis) of arrays that are read as if rolled along an axis. The last arguments are the shifts,
-    from 0 to less than the size.
-
-    ``delays_stores``: elements are computed from nearby ones that the nest replaces (delayed_store.py).
-
-    ``ends``: rows are written with the elements beside them (row_ends.py has the last arguments and the result).
-
-    ``outputs``: numbers of steps whose results are stored, too. Their arrays come before the last one. All these arrays
-    have the shape of the nest, are new, and share no memory with others.
-
-    ``part``: the last array is part of one whose size in bytes is the next argument. The addresses that other
-    parts read follow.
-    """
-
-    ndim: int
-    arrays: str
-    lasts: str
-    scalars: str
-    steps: Tuple[Tuple[str, str, Tuple[int, ...]], ...]
-    sums: bool = False
-    tables: Tuple[Tuple[str, int], ...] = ()
-    least: int = 0
-    same: int = -1
-    watched: Tuple[int, ...] = ()
-    halves: bool = False
-    whole: bool = False
-    beside: Tuple[int, ...] = ()
-    families: Tuple[int, ...] = ()
-    rolled: Tuple[Tuple[int, int], ...] = ()
-    delays_stores: bool = False
-    ends: str = ""
-    part: bool = False
-    outputs: Tuple[int, ...] = ()
-
-    @property
-    def read(self) -> int:
-        """The number of arrays that are read."""
-        return len(self.arrays) - 1 - len(self.outputs)
-
-
-# ---- loops ----
 
 MOST_BROADCAST = 3
 """At most this many operands of unknown last stride get loops of their own for the case that one is a column."""
@@ -156,7 +70,7 @@ class _Writer:
         self.data: List[Any] = []
         self.strides: List[List[Any]] = []
         for k in range(len(self.dtypes)):
-            axes = nest.ndim - (nest.sums and k == len(self.dtypes) - 1)
+            axes = nest.ndim - (nest.sums and k >= len(self.dtypes) - nest.targets)
             self.data.append(rest[0])
             self.strides.append(rest[1:1 + axes])
             rest = rest[1 + axes:]
@@ -281,7 +195,8 @@ class _Writer:
                 self._row(size, rows, lasts)
             with empty:
                 if self.nest.sums and not self.nest.whole:
-                    self.store(rows[-1], self.nothing())
+                    for row in rows[-self.nest.targets:]:
+                        self.store(row, self.nothing())
 
     def pointers(self, rows: List[Any]) -> List[Any]:
         pointers: List[Any] = []
@@ -306,6 +221,10 @@ class _Writer:
         fixed.update({k: self.load(rows[k], self.dtypes[k])
                       for k, last in enumerate(lasts[:self.nest.read]) if last == ZERO})
         fixed = self._with_steps(fixed)
+        if self.nest.totals:
+            several_sums.write_row(self, size, rows, lasts, fixed, self._can_be_wide(lasts))
+            return
+
         if self.nest.sums:
             start = self.load(rows[-1], self.dtypes[-1]) if self.nest.whole else self.nothing()
             lanes = self.lanes(rows, lasts, fixed) if self.nest.halves and self._can_be_wide(lasts) else None
@@ -377,18 +296,24 @@ class _Writer:
     def lanes(self, rows: List[Any], lasts: str, fixed: Dict[int, Any],
               count: int = PAIRWISE_LEAST) -> Callable[[Any], Any]:
         """A function that computes vectors of a row's elements from an index on."""
+        values = self.vectors(rows, lasts, fixed, count)
+        return lambda index: values(index)[len(self.kinds) - 1]
+
+    def vectors(self, rows: List[Any], lasts: str, fixed: Dict[int, Any],
+                count: int) -> Callable[[Any], Dict[int, Any]]:
+        """A function that computes all operands and steps of a row as vectors from an index on."""
         kind = ir.VectorType(memory_type(self.dtypes[-1]), count)
         same = {k: repeated(self.builder, own_sign(self.builder, value), count) for k, value in fixed.items()}
 
-        def lanes(index: Any) -> Any:
+        def vectors(index: Any) -> Dict[int, Any]:
             values = dict(same)
-            for k, place in enumerate(self.places(rows[:-1], index, lasts)):
+            for k, place in enumerate(self.places(rows[:self.nest.read], index, lasts)):
                 if k not in same:
                     if not self.nest.steps:
                         fetch_ahead(self.builder, place)
                     values[k] = self.builder.load(self.builder.bitcast(place, kind.as_pointer()), align=1)
-            return self._with_steps(values)[len(self.kinds) - 1]
-        return lanes
+            return self._with_steps(values)
+        return vectors
 
     def places(self, rows: List[Any], index: Any, lasts: str) -> List[Any]:
         """The addresses of the rows' elements at an index; ``lasts`` has the kinds of the rows' last strides."""
@@ -462,11 +387,6 @@ class _Writer:
         return self.builder.store(value, self.builder.bitcast(place, value.type.as_pointer()), align=1)
 
 
-def can_share(nest: Nest) -> bool:
-    """Whether parts of the first axis can be computed in parallel, because their results are disjoint."""
-    return nest.ndim > nest.sums and not nest.whole and not nest.rolled
-
-
 def nest_intrinsic(nest: Nest) -> Intrinsic:
     """The intrinsic of a nest; `Nest` tells its arguments.
 
@@ -475,7 +395,7 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
     def build(builder: Any, args: Any) -> Any:
         values = [value for _, value in args]
         runtime = values.pop(0) if nest.least else None
-        first = nest.ndim + sum(1 + nest.ndim for _ in nest.arrays) - nest.sums
+        first = nest.ndim + sum(1 + nest.ndim for _ in nest.arrays) - nest.sums * nest.targets
         scalars = slice(first, first + len(nest.scalars))
         values[scalars] = [narrowed(builder, value, code) for value, code in zip(values[scalars], nest.scalars)]
         fixed = isinstance(values[0], ir.Constant)
