@@ -63,6 +63,12 @@ def disable() -> None:
 def enable() -> None:
     """Undo one disable() of this thread. Raises RuntimeError if there is none."""
 
+def set_recording(on: bool) -> None:
+    """Tell calls in C whether a tape records in this thread."""
+
+def set_other_stance(on: bool) -> None:
+    """Tell calls in C whether the stance is another one than the default."""
+
 def set_plain(on: bool) -> bool:
     """Run all code on all threads as if nothing were marked, or stop doing so; returns the previous setting."""
 
@@ -310,6 +316,32 @@ class JointDispatch:
 
     def set_states(self, variable: object, caller: object, raising: object, ignoring: object) -> None:
         """Set NumPy's context variable for error states, the state of calls, and those of forward and backward."""
+
+class GradientCall:
+    """The usual call of a gradient function; see pijit/gradient_kernels.py.
+
+    Arguments:
+        dispatch: runs the joint functions.
+        raised: called with (error, number) for the answer where an entry has raised.
+        left: for each entry, the calls in a row that it has left; 0 after a call that it runs.
+        single: whether the answer has one gradient, not a tuple.
+        with_value: whether the answer is (value, gradient).
+
+    Raises:
+        TypeError: an argument of another kind.
+    """
+
+    ran: bool
+    """Whether a call has run a joint function since this was set."""
+
+    def __init__(self, dispatch: JointDispatch, raised: Callable[[Exception, int], Any],
+                 left: List[int], single: bool, with_value: bool) -> None: ...
+    def call(self, args: Tuple[Any, ...]) -> Any:
+        """What the gradient function returns; what `raised` returns; or None: nothing has run.
+
+        Nothing runs while a tape records in this thread or the stance is not the default. Otherwise see
+        `JointDispatch.run`.
+        """
 
 class JitFunction:
     """A Python function whose calls run linked code if there is any; otherwise it looks and acts like the function.

@@ -23,6 +23,7 @@ def take(name: str) -> str:
     global _now
     previous, _now = _now, name
     _hook.set_plain(name == "python")
+    _hook.set_other_stance(name != "default")
     return previous
 
 

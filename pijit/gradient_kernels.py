@@ -14,7 +14,7 @@ import builtins
 import linecache
 import sys
 import types
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -82,6 +82,31 @@ class JointEntry(NamedTuple):
     larger: Tuple[Any, ...] = ()
 
 
+class Form(NamedTuple):
+    """What a gradient function returns.
+
+    Attributes:
+        single: one gradient, not a tuple of them.
+        with_value: the value, and then the gradient.
+        has_aux: the function returns (value, aux), and the gradient function returns aux as well.
+    """
+
+    single: bool = False
+    with_value: bool = True
+    has_aux: bool = False
+
+
+class Raised(NamedTuple):
+    """The exception of a joint function, and the number of its entry."""
+
+    error: Exception
+    number: int
+
+
+def _no_answer(_: Tuple[Any, ...]) -> None:
+    """`GradientKernels.fast` while no joint function is known for the usual call."""
+
+
 class GradientKernels:
     """The joint functions of one gradient function.
 
@@ -89,31 +114,51 @@ class GradientKernels:
         function: a Python function, or a jitted one.
         keys: positions or names of the differentiated arguments.
         limit: the most bytes that may be kept for the backward part; None: as for a tape.
-        has_aux: the function returns (value, aux), and so do calls in place of the value.
+        form: what the gradient function returns.
 
     Attributes:
         entries: the joint functions and refusals, with their guards.
-        why: why the last call used the tape (PJ510); "" if it did not.
+        fast: called with a tuple of arguments. It returns what the gradient function returns, a `Raised`, or None for
+            calls that it does not run.
     """
 
-    def __init__(self, function: Any, keys: Sequence[Any], limit: Optional[int] = None,
-                 has_aux: bool = False) -> None:
+    raised = Raised
+
+    def __init__(self, function: Any, keys: Sequence[Any], limit: Optional[int] = None, form: Form = Form()) -> None:
         self.entries: List[JointEntry] = []
-        self.why = ""
+        self.fast: Callable[[Tuple[Any, ...]], Any] = _no_answer
+        self._why = ""
         self._function: Any = getattr(function, "py_func", function)
-        self._given, self._keys, self._limit, self._has_aux = function, tuple(keys), limit, has_aux
+        self._given, self._keys, self._limit, self._form = function, tuple(keys), limit, form
         self._least = 1 + max((key for key in keys if isinstance(key, int)), default=-1)
         self._left: List[int] = []  # for each entry, the calls in a row that it has left
         self._state: Any = None
         self._binder: Any = None
         self._dispatch: Optional[_hook.JointDispatch] = None
+        self._usual: Optional[_hook.GradientCall] = None
         self._calls = self._attempts = 0
         self._refusal = ""
 
-    def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], warm: int = WARM) -> Union[Found, Repeat, None]:
+    @property
+    def why(self) -> str:
+        """Why the last call used the tape (PJ510); "" if it did not."""
+        if self._usual is not None and self._usual.ran:
+            self._why = ""
+        return self._why
+
+    @why.setter
+    def why(self, text: str) -> None:
+        self._why = text
+        if self._usual is not None:
+            self._usual.ran = False
+
+    def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], warm: int = WARM,
+             raised: Optional[Raised] = None) -> Union[Found, Repeat, None]:
         """Value and gradients, or None: the tape is to run this call, as it runs the first ``warm`` ones. A `Repeat`
-        stands for None after host calls."""
+        stands for None after host calls. ``raised`` is the answer of `fast` to this call."""
         try:
+            if raised is not None:
+                return self._after_error(args, raised)
             if self._dispatch is not None and not kwargs and current() == "default":
                 ran: Any = self._dispatch.run(args)
                 if ran is not None and len(ran) == 3:
@@ -125,7 +170,7 @@ class GradientKernels:
                     from pijit.core.asynchronous_exceptions import raise_asynchronous
 
                     raise_asynchronous(ran[0])
-                    return self._after_error(args, *ran)
+                    return self._after_error(args, Raised(*ran))
             self.why = self._why_not(args)
             if self.why:
                 return None
@@ -182,8 +227,9 @@ class GradientKernels:
             self._set_dispatch()
         return self._counted(number, found)
 
-    def _after_error(self, args: Tuple[Any, ...], error: Exception, number: int) -> Union[Found, Repeat, None]:
+    def _after_error(self, args: Tuple[Any, ...], raised: Raised) -> Union[Found, Repeat, None]:
         """What follows when a joint function that the dispatch in C ran has raised."""
+        error, number = raised
         self.why, found = "", None
         if isinstance(error, TooLarge):
             roots = self._roots(args, {})
@@ -200,7 +246,7 @@ class GradientKernels:
             if self._left[number] == MOST_LEFT:
                 why = reason("PJ510", because="the kernel left %d calls in a row" % MOST_LEFT)
                 self.entries[number] = JointEntry(self.entries[number].program, None, why=why)
-                self._dispatch = None
+                self._drop_dispatch()
         return found
 
     def _set_dispatch(self) -> None:
@@ -215,6 +261,14 @@ class GradientKernels:
         self._dispatch.set_entries(tuple(
             (entry.program, entry.function if entry.are_plain and not entry.has_host_calls else None, entry.backward,
              () if entry.are_arrays else entry.wanted) for entry in self.entries))
+
+        if self._usual is None and not self._form.has_aux:
+            self._usual = _hook.GradientCall(self._dispatch, Raised, self._left, self._form.single,
+                                             self._form.with_value)
+            self.fast = self._usual.call
+
+    def _drop_dispatch(self) -> None:
+        self._dispatch, self._usual, self.fast = None, None, _no_answer
 
     def _roots(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[Any, ...]:
         """What the guards of a call read."""
@@ -250,7 +304,7 @@ class GradientKernels:
         from pijit.decorator import jit
 
         self.entries, self._left, self._attempts, self._refusal = [], [], 0, ""
-        self._dispatch = None
+        self._drop_dispatch()
         given: Any = self._given if hasattr(self._given, "state") else jit(self._function)
         self._state, self._binder = getattr(given, "state", None), Binder(self._function)
 
@@ -295,7 +349,7 @@ class GradientKernels:
             shapes = {value: one.shape for value, one in zip(whole.graph.inputs, inputs) if type(one) is np.ndarray}
             limit = default_limit() if self._limit is None else self._limit
             joint = make_joint(whole.graph, [whole.graph.inputs[position] for position in wanted], shapes, limit,
-                               whole.returning, levels, self._has_aux)
+                               whole.returning, levels, self._form.has_aux)
         except Irreversible as error:
             return JointEntry(whole.program, None, why=reason("PJ510", because=str(error)))
         made: Any = jit(_function_of(joint.name, joint.source, joint.objects))

@@ -96,8 +96,17 @@ class GradFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The gradient; with the value or the auxiliary result if requested."""
-        kernels = self._kernels or self._new_kernels()
-        found = kernels.call(args, kwargs) if kernels and not STATE.tapes else None
+        kernels, raised = self._kernels or self._new_kernels(), None
+        if kernels and not kwargs:
+            answer = kernels.fast(args)
+            if answer is not None:
+                if type(answer) is not kernels.raised:
+                    return answer
+                from pijit.core.asynchronous_exceptions import raise_asynchronous
+
+                raise_asynchronous(answer.error)
+                raised = answer
+        found = kernels.call(args, kwargs, raised=raised) if kernels and not STATE.tapes else None
         if found is not None and len(found) > 1:
             value, gradients = found[0], found[1]
             value, aux = value if self._has_aux else (value, None)
@@ -113,10 +122,10 @@ class GradFunction:
         """What runs calls that need no tape, made for the first call; None if all calls use the tape."""
         if not self._compiles:
             return None
-        from pijit.gradient_kernels import GradientKernels
+        from pijit.gradient_kernels import Form, GradientKernels
 
         self._kernels = GradientKernels(self.__wrapped__, self._keys, self._tape_limit,  # type: ignore[attr-defined]
-                                        self._has_aux)
+                                        Form(self._single, self._with_value, self._has_aux))
         return self._kernels
 
     def _run(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], outcomes: Sequence[Outcome] = ()) -> Any:

@@ -6,7 +6,14 @@ import contextlib
 import threading
 from typing import Any, Callable, Iterator, List
 
+from pijit.core.pythons import why_not_python
 from pijit.core.tape.tape import Tape
+
+if why_not_python() is None:
+    from pijit.core._hook import set_recording
+else:
+    def set_recording(on: bool) -> None:
+        """There are no calls in C on this Python."""
 
 
 class _State(threading.local):
@@ -15,6 +22,12 @@ class _State(threading.local):
 
 
 STATE = _State()
+
+
+def _record_on(tapes: List[Tape]) -> None:
+    """Record on these tapes in this thread from now on."""
+    STATE.tapes = tapes
+    set_recording(bool(tapes))
 
 
 def watching(*values: Any) -> List[Tape]:
@@ -31,11 +44,11 @@ def reached(*values: Any) -> List[Tape]:
 def recording(tape: Tape) -> Iterator[Tape]:
     """Add a tape to those that record in this thread."""
     before = STATE.tapes
-    STATE.tapes = before + [tape]
+    _record_on(before + [tape])
     try:
         yield tape
     finally:
-        STATE.tapes = before
+        _record_on(before)
 
 
 @contextlib.contextmanager
@@ -54,11 +67,11 @@ def no_grad() -> Iterator[None]:
 def only(tapes: List[Tape]) -> Iterator[None]:
     """Record on these tapes only."""
     before = STATE.tapes
-    STATE.tapes = tapes
+    _record_on(tapes)
     try:
         yield
     finally:
-        STATE.tapes = before
+        _record_on(before)
 
 
 def beneath(call: Callable[..., Any]) -> Callable[..., Any]:

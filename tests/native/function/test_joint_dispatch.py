@@ -4,12 +4,14 @@ import builtins
 import contextvars
 import gc
 import sys
+import threading
 import weakref
 
 import numpy as np
 import pytest
 
 from pijit.core import _hook
+from pijit.core.tape.state import no_grad, recording
 from pijit.guards.guard import IsType
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import Global, Local
@@ -214,3 +216,91 @@ def test_nothing_is_kept():
     del dispatch
     gc.collect()
     assert reference() is None
+
+
+def usual(dispatch, single=False, with_value=True, left=None):
+    """A GradientCall whose answer to an exception is (error, number)."""
+    return _hook.GradientCall(dispatch.c, lambda error, number: (error, number), [3] if left is None else left, single,
+                              with_value)
+
+
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("with_value", [False, True])
+def test_usual_calls_answer_as_the_gradient_function(single, with_value):
+    dispatch = Dispatch([(program(float), lambda x, y: (x * y, y), None, ())])
+    left = [3]
+    call = usual(dispatch, single, with_value, left)
+    gradient = 5.0 if single else (5.0,)
+    assert call.call((2.0, 5.0)) == ((10.0, gradient) if with_value else gradient)
+    assert call.ran is True and left == [0]
+    call.ran = False
+    assert call.call(("text", 5.0)) is None and call.ran is False
+    with pytest.raises(TypeError, match="args must be a tuple, not list"):
+        call.call([2.0, 5.0])
+
+
+def test_usual_calls_leave_recorded_calls_and_other_stances():
+    dispatch = Dispatch([(program(float), lambda x, y: (x * y, y), None, ())])
+    call = usual(dispatch)
+    with recording("tape"):
+        assert call.call((2.0, 5.0)) is None
+        with no_grad():
+            assert call.call((2.0, 5.0)) == (10.0, (5.0,))
+        others = []
+        thread = threading.Thread(target=lambda: others.append(call.call((2.0, 5.0))))
+        thread.start()
+        thread.join()
+        assert others == [(10.0, (5.0,))] and call.call((2.0, 5.0)) is None
+    _hook.set_other_stance(True)
+    try:
+        assert call.call((2.0, 5.0)) is None
+    finally:
+        _hook.set_other_stance(False)
+    assert call.call((2.0, 5.0)) == (10.0, (5.0,)) and call.ran
+
+
+def test_usual_calls_hand_on_exceptions():
+    error = ZeroDivisionError("by zero")
+
+    def fails(x, y):
+        raise error
+
+    dispatch = Dispatch([(program(float), fails, None, ()), (program(int), lambda x, y: (x, x, y), None, ())])
+    call = usual(dispatch, single=True, left=[3, 3])
+    assert call.call((2.0, 5.0)) == (error, 0) and call.ran is False
+    with pytest.raises(SystemError, match="returned 2 gradients"):
+        call.call((2, 5.0))
+    error.__traceback__ = None
+
+
+@pytest.mark.parametrize("wrong", [(1, print, [], 0, 0), (None, print, [], 0, 0)])
+def test_usual_calls_want_a_dispatch(wrong):
+    with pytest.raises(TypeError, match="must be pijit.core._hook.JointDispatch, not"):
+        _hook.GradientCall(*wrong)
+    with pytest.raises(TypeError, match="must be list, not tuple"):
+        _hook.GradientCall(Dispatch().c, print, (), False, False)
+
+
+def test_usual_calls_release_what_they_hold():
+    class Value:
+        pass
+
+    dispatch = Dispatch([(program(Value), lambda x, y: (x, y, x), None, ())])
+    left = [3]
+    call = usual(dispatch, left=left)
+    value = Value()
+    gone = weakref.ref(value)
+    for _ in range(100):
+        assert call.call((value, 1.0))[0] is value
+    del value
+    assert gone() is None
+    class Owner:
+        pass
+
+    owner = Owner()
+    owner.call = call
+    left.append(owner)
+    alive = weakref.ref(owner)
+    del call, owner, left
+    gc.collect()
+    assert alive() is None

@@ -4,7 +4,8 @@
 #include "function/marks/code_marks_module.h"
 #include "function/dispatch.h"
 #include "function/entry_timing.h"
-#include "function/joint_dispatch.h"
+#include "function/gradients/gradient_call.h"
+#include "function/gradients/joint_dispatch.h"
 #include "function/marks/code_extra.h"
 #include "function/marks/code_extra_inl.h"
 #include "function/marks/code_marks.h"
@@ -107,6 +108,17 @@ marks_set_plain(PyObject *Py_UNUSED(module), PyObject *on)
     return previous;
 }
 
+static PyObject *
+marks_set_other_stance(PyObject *Py_UNUSED(module), PyObject *on)
+{
+    int other = PyObject_IsTrue(on);
+    if (other < 0) {
+        return NULL;
+    }
+    marks.other_stance = other;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef disabled_methods[] = {
     {"__enter__", thread_disable, METH_NOARGS, NULL},
     {"__exit__", thread_enable, METH_VARARGS, NULL},
@@ -151,6 +163,10 @@ static PyMethodDef marks_methods[] = {
     {"enable", thread_enable, METH_NOARGS, "enable()\n--\n\nUndo one disable() of this thread."},
     {"set_plain", marks_set_plain, METH_O,
      "set_plain(on)\n--\n\nRun everything on all threads as it is, or no longer; returns the previous setting."},
+    {"set_other_stance", marks_set_other_stance, METH_O,
+     "set_other_stance(on)\n--\n\nTell calls in C whether the stance is another one than the default."},
+    {"set_recording", gradient_set_recording, METH_O,
+     "set_recording(on)\n--\n\nTell calls in C whether a tape records in this thread."},
     {"set_error_handler", marks_set_error_handler, METH_O,
      "set_error_handler(callable)\n--\n\nGive pijit's own faults to callable(code, exception)."},
     {"set_rebuild", function_set_rebuild, METH_O,
@@ -172,8 +188,13 @@ module_add(PyObject *module, const char *name, PyObject *object)
 
 /* The types of the module on all versions. */
 static const ModuleType marks_types[] = {
-    {"disabled", &Disabled_Type},       {"Entrance", &Entrance_Type},           {"Trial", &Trial_Type},
-    {"JitFunction", &JitFunction_Type}, {"JointDispatch", &JointDispatch_Type}, {NULL},
+    {"disabled", &Disabled_Type},
+    {"Entrance", &Entrance_Type},
+    {"Trial", &Trial_Type},
+    {"JitFunction", &JitFunction_Type},
+    {"JointDispatch", &JointDispatch_Type},
+    {"GradientCall", &GradientCall_Type},
+    {NULL},
 };
 
 /* Add types to the module: 0, or -1 with an exception set. */

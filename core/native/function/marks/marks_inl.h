@@ -15,6 +15,7 @@ typedef struct {
     const GuardsAPI *guards; /* NULL until the first mark with a cache */
     PyObject *error_handler; /* owned; NULL: sys.unraisablehook */
     int plain;               /* all threads run all code unchanged */
+    int other_stance;        /* the stance is not the default one */
     Py_ssize_t pauses;       /* the sum of all threads' `disabled`; while it is 0, `paused` is not read */
     Py_ssize_t shadow_frames, hits, misses;
 } Marks;

@@ -5,7 +5,7 @@
  * the functions of the entry. It returns None for calls that need more than that; the module handles them.
  *
  * All state is guarded by the GIL. A call owns the entries that it uses, because it may run code that sets others. */
-#include "function/joint_dispatch.h"
+#include "function/gradients/joint_dispatch.h"
 #include "capsule_inl.h"
 #include "evaluate.h"
 #include "function/marks/code_marks.h"
@@ -124,7 +124,13 @@ gradients_typed(PyObject *gradients, PyObject *inputs, PyObject *scalars)
         if (kind == (PyObject *)Py_TYPE(gradient)) {
             Py_INCREF(gradient);
         }
+        else if (kind == (PyObject *)&PyFloat_Type && PyFloat_Check(gradient)) {
+            gradient = PyFloat_FromDouble(PyFloat_AS_DOUBLE(gradient)); /* owned, given away */
+        }
         else if ((gradient = PyObject_CallFunctionObjArgs(kind, gradient, NULL)) == NULL) {
+            gradient = NULL;
+        }
+        if (gradient == NULL) {
             Py_CLEAR(typed);
             break;
         }
@@ -133,12 +139,12 @@ gradients_typed(PyObject *gradients, PyObject *inputs, PyObject *scalars)
     return typed;
 }
 
-/* NEW tuple (value, gradients); NULL with an exception set. */
-static PyObject *
-entry_run(JointDispatch *self, const Entry *entry, PyObject *inputs)
+/* Run an entry and fill the outcome: 0, or -1 with an exception set. */
+static int
+entry_run(JointDispatch *self, const Entry *entry, PyObject *inputs, JointOutcome *outcome)
 {
     PyObject *variable = self->variable, *ignoring = self->ignoring; /* owned: the calls may change self */
-    PyObject *gradients = NULL, *outcome = NULL;                     /* owned */
+    PyObject *gradients = NULL;                                      /* owned */
     Py_INCREF(variable);
     Py_INCREF(ignoring);
     PyObject *result = call_under(variable, self->raising, entry->forward, inputs); /* owned */
@@ -150,13 +156,14 @@ entry_run(JointDispatch *self, const Entry *entry, PyObject *inputs)
         Py_SETREF(gradients, gradients_typed(gradients, inputs, entry->scalars));
     }
     if (gradients != NULL) {
-        outcome = PyTuple_Pack(2, PyTuple_GET_ITEM(result, 0), gradients);
+        outcome->value = PyTuple_GET_ITEM(result, 0);
+        Py_INCREF(outcome->value);
+        outcome->gradients = gradients;
     }
-    Py_XDECREF(gradients);
     Py_XDECREF(result);
     Py_DECREF(ignoring);
     Py_DECREF(variable);
-    return outcome;
+    return gradients != NULL ? 0 : -1;
 }
 
 /* NEW reference to the current exception, which is cleared; NULL if it is no Exception, and stays set. */
@@ -192,42 +199,59 @@ states_hold(const JointDispatch *self)
     return state == self->caller;
 }
 
+int
+joint_run(PyObject *dispatch, PyObject *args, JointOutcome *outcome)
+{
+    JointDispatch *self = (JointDispatch *)dispatch;
+    *outcome = (JointOutcome){NULL, NULL, NULL, -1};
+    const PyThreadState *tstate = PyThreadState_Get();
+    int holds = PyTuple_GET_SIZE(args) == self->arguments && tstate->c_tracefunc == NULL && tstate->c_profilefunc == NULL
+                && ((PyFunctionObject *)self->function)->func_code == self->code;
+    if (!holds || (holds = states_hold(self)) <= 0) {
+        return holds;
+    }
+    PyObject *entries = self->entries, *inputs; /* owned */
+    Py_INCREF(entries);
+    int ran = 0;
+    Py_ssize_t number = outcome->number = entry_find(self, entries, args, &inputs);
+    Entry entry = number >= 0 ? entry_at(entries, number) : (Entry){NULL, Py_None, Py_None, NULL};
+    if (number == -2) {
+        ran = -1;
+    }
+    else if (entry.forward != Py_None) {
+        ran = entry_run(self, &entry, inputs, outcome) == 0 || (outcome->error = exception_take()) != NULL ? 1 : -1;
+    }
+    Py_XDECREF(inputs);
+    Py_DECREF(entries);
+    return ran;
+}
+
+void
+joint_outcome_release(JointOutcome *outcome)
+{
+    Py_CLEAR(outcome->value);
+    Py_CLEAR(outcome->gradients);
+    Py_CLEAR(outcome->error);
+}
+
 static PyObject *
 dispatch_run(JointDispatch *self, PyObject *args)
 {
     if (!PyTuple_CheckExact(args)) {
         return PyErr_Format(PyExc_TypeError, "args must be a tuple, not %.200s", Py_TYPE(args)->tp_name);
     }
-    const PyThreadState *tstate = PyThreadState_Get();
-    int holds = PyTuple_GET_SIZE(args) == self->arguments && tstate->c_tracefunc == NULL && tstate->c_profilefunc == NULL
-                && ((PyFunctionObject *)self->function)->func_code == self->code;
-    if (holds && (holds = states_hold(self)) < 0) {
+    JointOutcome outcome;
+    int ran = joint_run((PyObject *)self, args, &outcome);
+    if (ran < 0) {
         return NULL;
     }
-    if (!holds) {
+    if (ran == 0) {
         Py_RETURN_NONE;
     }
-    PyObject *entries = self->entries, *inputs, *outcome = NULL; /* owned */
-    Py_INCREF(entries);
-    Py_ssize_t number = entry_find(self, entries, args, &inputs);
-    Entry entry = number >= 0 ? entry_at(entries, number) : (Entry){NULL, Py_None, Py_None, NULL};
-    if (number != -2 && entry.forward == Py_None) {
-        Py_INCREF(Py_None);
-        outcome = Py_None;
-    }
-    else if (number >= 0) {
-        PyObject *error = NULL, *ran = entry_run(self, &entry, inputs); /* owned */
-        if (ran != NULL) {
-            outcome = Py_BuildValue("(OOn)", PyTuple_GET_ITEM(ran, 0), PyTuple_GET_ITEM(ran, 1), number);
-            Py_DECREF(ran);
-        }
-        else if ((error = exception_take()) != NULL) {
-            outcome = Py_BuildValue("(Nn)", error, number);
-        }
-    }
-    Py_XDECREF(inputs);
-    Py_DECREF(entries);
-    return outcome;
+    PyObject *answer = outcome.error != NULL ? Py_BuildValue("(On)", outcome.error, outcome.number)
+                                             : Py_BuildValue("(OOn)", outcome.value, outcome.gradients, outcome.number);
+    joint_outcome_release(&outcome);
+    return answer;
 }
 
 /* ---- The type -------------------------------------------------------------------------------------------- */
