@@ -99,6 +99,7 @@ SUMS = (
     "a = x * y\ns = a.sum()\nt = s + (a * x).sum()\nu = t * 2.0 + (a - y).sum()\nreturn s, t, u",
     "a = x * y\nb = a + x\ns = (a - b).sum()\nreturn (b * s).sum(), s, (a * y).sum()",
     "a = x * y - x\nb = a / y\nreturn a, a.sum(), b, (b * x).sum()",
+    "a = x * y\ns = (x - y).sum()\nt = s * 2.0 + (a * x).sum()\nreturn t, a, s, (a - x).sum()",
 )
 SIZES = (0, 1, 7, 8, 9, 64, 127, 128, 129, 300, 1000, 8191, 8192, 8193, 20000)
 

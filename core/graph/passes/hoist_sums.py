@@ -91,7 +91,7 @@ class _Motion:
             if maker in beside and maker.name == "reduce":
                 return None
             if maker is None or maker in cone or maker in self._moved \
-                    or self._position[maker] < self._position[first]:
+                    or self._position[maker] <= self._position[first]:
                 continue
             if not _can_move(maker):
                 return None
