@@ -82,7 +82,7 @@ def whole_graph(state: State, roots: Tuple[Any, ...],
     profile = ObservedKinds().profiles[0]
     result = capture(CaptureRequest(analysed, roots[0], _hook.UNBOUND, roots[1], roots[2], profile, None,
                                     state.specialisation, inliner_of(state.config), 0, None, state.hints, False,
-                                    host_functions=host_functions))
+                                    host_functions=host_functions, handlers=False))
     try:
         return _whole(result)
     finally:

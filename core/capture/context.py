@@ -77,13 +77,15 @@ class CaptureContext:
     - ``ignored_flags``: floating-point flags that the function runs without, whatever NumPy's error state is.
     - ``constant_globals``: the function's namespace never changes, so that what it holds needs no guards.
     - ``host_functions``: functions whose calls become operations of the graph, see `host_calls`.
+    - ``handlers``: whether bytecode may enter exception handlers. Captures for gradients have no such entries: if there
+      is an exception, the tape runs the call again.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "specialisation", "changed", "places",
                  "stores", "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "uncompiled",
                  "mutates", "hinted", "texts", "objects", "by_bytecode", "stepped", "samples", "catches",
                  "within", "around", "sizes", "shared", "work", "shown", "ignored_flags", "constant_globals",
-                 "host_functions")
+                 "host_functions", "handlers")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], specialisation: Specialisation = Specialisation(),
@@ -123,6 +125,7 @@ class CaptureContext:
         self.ignored_flags = 0
         self.constant_globals = False
         self.host_functions: Tuple[Any, ...] = ()
+        self.handlers = True
 
     @property
     def base(self) -> "CaptureContext":

@@ -156,8 +156,8 @@ class CaptureRequest(NamedTuple):
     ``feedback`` holds observed values by instruction. ``force_breaks`` is None, "every" or an instruction.
     ``inliner`` inlines callees; without one no call is inlined. Loops over at most ``unrolling`` items are unrolled.
     ``arrived`` holds the abstract values of arguments that a running call has rebound; ``hints`` are the function's.
-    If not ``improved``, the optimising passes do not run. For ``ignored_flags``, ``constant_globals`` and
-    ``host_functions`` see `CaptureContext`.
+    If not ``improved``, the optimising passes do not run. For ``ignored_flags``, ``constant_globals``,
+    ``host_functions`` and ``handlers`` see `CaptureContext`.
     """
 
     analysed: AnalysedCode
@@ -176,6 +176,7 @@ class CaptureRequest(NamedTuple):
     ignored_flags: int = 0
     constant_globals: bool = False
     host_functions: Tuple[Any, ...] = ()
+    handlers: bool = True
 
 
 class _Attempt:
@@ -265,7 +266,7 @@ def _context(request: CaptureRequest, attempt: _Attempt) -> CaptureContext:
                            samples=attempt.samples)
     facts.find_written()
     facts.ignored_flags, facts.constant_globals = request.ignored_flags, request.constant_globals
-    facts.host_functions = request.host_functions
+    facts.host_functions, facts.handlers = request.host_functions, request.handlers
     facts.hinted, facts.within, facts.work = attempt.hinted, (request.analysed.code,), attempt.work
     return facts
 

@@ -195,7 +195,8 @@ class Analysis:
         block, handled = version.block, None
         for index in range(block.start, block.end):
             instr = self.function.instructions[index]
-            if block.exception_successors and not self._is_handled(block, instr, interpreter.state, handled):
+            if block.exception_successors and self.facts.base.handlers and not self._is_handled(
+                    block, instr, interpreter.state, handled):
                 handled = interpreter.state.copy()
                 changed += self._reach_handler(block, handled)
             version.unrolled = predicates.steps_iterator(instr) and is_confined(interpreter.state.stack[-1])

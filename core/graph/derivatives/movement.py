@@ -63,6 +63,16 @@ def _where(g: Any, r: Any, condition: Any, x: Any = None, y: Any = None) -> Adjo
     return None, sum_to(np.where(condition, g, zero), np.shape(x)), sum_to(np.where(condition, zero, g), np.shape(y))
 
 
+def where_true(g: Any, r: Any, condition: Any, x: Any, y: Any) -> Any:
+    """The adjoint of the second argument of np.where, before it is summed to that argument's shape."""
+    return np.where(condition, g, 0.0)
+
+
+def where_false(g: Any, r: Any, condition: Any, x: Any, y: Any) -> Any:
+    """The adjoint of the third argument of np.where, as `where_true`."""
+    return np.where(condition, 0.0, g)
+
+
 @derivative(np.clip, operands=3, method="clip")
 def _clip(g: Any, r: Any, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwargs: Any) -> Adjoints:
     """The adjoint goes to the operand that is the result; half each if a bound equals the element."""

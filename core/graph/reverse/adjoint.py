@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List, Tuple
 import numpy as np
 
 from pijit.core.graph.derivatives import ELEMENTWISE, FUNCTIONS
+from pijit.core.graph.derivatives.movement import where_false, where_true
 from pijit.core.graph.derivatives.table import sizes_needed
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.activity import operands
@@ -68,6 +69,11 @@ def _operator(ufunc: Any) -> Callable[[Op], List[Contribution]]:
     return lambda op: _by_rule(op, ufunc)
 
 
+def _where(op: Op) -> List[Contribution]:
+    condition, x, y = op.args
+    return [Contribution(x, where_true, reads=(condition,)), Contribution(y, where_false, reads=(condition,))]
+
+
 def _reduction(op: Op) -> List[Contribution]:
     if op.attrs["ufunc"] is np.add:
         return [Contribution(op.args[0], None, spreads=True)]
@@ -88,8 +94,8 @@ def _nothing(op: Op) -> List[Contribution]:
 
 ADJOINTS: Dict[str, Callable[[Op], List[Contribution]]] = {
     "same": _identity, "cast": _identity, "assign": _identity, "store": _identity, "load": _nothing,
-    "alloc": _nothing, "ufunc": _elementwise, "ufunc_into": _elementwise, "reduce": _reduction, "gufunc": _product,
-    "product": _product, "dot": _product, "add": _operator(np.add), "sub": _operator(np.subtract),
+    "alloc": _nothing, "ufunc": _elementwise, "ufunc_into": _elementwise, "where": _where, "reduce": _reduction,
+    "gufunc": _product, "product": _product, "dot": _product, "add": _operator(np.add), "sub": _operator(np.subtract),
     "mul": _operator(np.multiply), "truediv": _operator(np.divide), "neg": _operator(np.negative),
     "abs": _operator(np.absolute), "power": _operator(np.power)}
 """The contributions of each operation that has a rule. Operators of numbers have those of the ufunc."""

@@ -66,6 +66,7 @@ class Code:
         outermost: the values that the function computes outside of loops, and its inputs.
         lengths: the least size of axes.
         now: the names of arrays whose current version has another name than the first one.
+        reports_flags: whether the lines run under an error state that raises for floating-point flags.
     """
 
     def __init__(self, items: Sequence[Item], roots: Roots, constants: Mapping[Value, Any], dims: Dims) -> None:
@@ -81,6 +82,7 @@ class Code:
         self.variables: Dict[str, Variable] = {}
         self.lengths: Dict[Dim, int] = {}
         self.now: Dict[Value, str] = {}
+        self.reports_flags = True
         self._names: Dict[int, str] = {}
         self._fresh = 0
 

@@ -7,6 +7,7 @@ state that raises these.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, Callable, Dict
 
 import numpy as np
@@ -28,11 +29,20 @@ REDUCTIONS: Dict[Any, Any] = {np.add: np.sum, np.multiply: np.prod, np.maximum: 
 PRODUCTS: Dict[str, Any] = {"matmul": np.matmul, "dot": np.dot, "ndarray.dot": np.dot}
 """Products, by the name of the library function."""
 
-UFUNC_ATTRS = frozenset(["ufunc", "types", "loop", "into", "ordered"])
+UFUNC_ATTRS = frozenset(["ufunc", "types", "loop", "into", "ordered", "ignored"])
+
+FLAGS = {1: "divide", 2: "over", 4: "under", 8: "invalid"}
+"""NumPy's floating-point flags, by their bits in `ignored`: the keywords of `np.errstate`."""
 
 
 class Names(Protocol):
-    """What writers need: the names of values and objects in the joint function."""
+    """What writers need: the names of values and objects in the joint function.
+
+    Attributes:
+        reports_flags: whether the code runs under an error state that raises for flags.
+    """
+
+    reports_flags: bool
 
     def name(self, value: Value) -> str:
         """The variable of a value."""
@@ -95,19 +105,52 @@ def _dim(names: Names, op: Op) -> str:
     return "%s.shape[%d]" % (names.name(op.args[0]), op.attrs["axis"])
 
 
+@functools.lru_cache(maxsize=None)
+def ignoring(function: Any, flags: int, parameters: str) -> Any:
+    """A function of NumPy as a Python function under `np.errstate`, which the capture inlines.
+
+    Args:
+        function: the function.
+        flags: the flags that it ignores, as NumPy's bits.
+        parameters: its parameters, separated by commas; those behind a star are keywords.
+    """
+    names = [name for name in parameters.split(", ") if name != "*"]
+    first = parameters.split(", ").index("*") if "*" in parameters else len(names)
+    words = names[:first] + ["%s=%s" % (name, name) for name in names[first:]]
+    state = ", ".join("%s='ignore'" % name for bit, name in FLAGS.items() if flags & bit)
+    namespace = {"function": function, "errstate": np.errstate}
+    exec("def %s(%s):\n    with errstate(%s):\n        return function(%s)\n" % (
+        function.__name__, parameters, state, ", ".join(words)), namespace)
+    return namespace[function.__name__]
+
+
+def _function(names: Names, op: Op, function: Any, parameters: str) -> str:
+    """The variable of the function that an operation calls, with the flags that it ignores."""
+    flags = op.attrs.get("ignored", 0) if names.reports_flags else 0
+    return names.object(ignoring(function, flags, parameters) if flags else function, function.__name__)
+
+
+def _numbered(count: int) -> str:
+    return ", ".join("a%d" % number for number in range(count))
+
+
 def _ufunc(names: Names, op: Op) -> str:
     if not UFUNC_ATTRS.issuperset(op.attrs):
         raise Irreversible("keywords of %s" % op.attrs["ufunc"].__name__)
-    ufunc = op.attrs["ufunc"]
-    return "%s(%s)" % (names.object(ufunc, ufunc.__name__), ", ".join(map(names.name, op.args)))
+    function = _function(names, op, op.attrs["ufunc"], _numbered(len(op.args)))
+    return "%s(%s)" % (function, ", ".join(map(names.name, op.args)))
 
 
 def _reduce(names: Names, op: Op) -> str:
     function = REDUCTIONS.get(op.attrs["ufunc"])
     if function is None:
         raise Irreversible("a reduction by %s" % op.attrs["ufunc"].__name__)
-    return "%s(%s, axis=%r, keepdims=%r)" % (names.object(function, function.__name__), names.name(op.args[0]),
-                                             op.attrs["axis"], op.attrs["keepdims"])
+    return "%s(%s, axis=%r, keepdims=%r)" % (_function(names, op, function, "a, *, axis, keepdims"),
+                                             names.name(op.args[0]), op.attrs["axis"], op.attrs["keepdims"])
+
+
+def _where(names: Names, op: Op) -> str:
+    return "%s(%s)" % (names.object(np.where, "where"), ", ".join(map(names.name, op.args)))
 
 
 def _product(names: Names, op: Op) -> str:
@@ -185,8 +228,8 @@ FORWARD: Dict[str, Writer] = {
     "cast": _converted, "same": _converted, "add": _infix, "sub": _infix, "mul": _infix,
     "truediv": _infix, "floordiv": _infix, "mod": _infix, "power": _infix, "and": _infix, "or": _infix, "xor": _infix,
     "truth": _truth, "not": _not, "select": _select, "neg": _negative, "abs": _absolute,
-    "compare": _compare, "dim": _dim, "ufunc": _ufunc, "reduce": _reduce, "gufunc": _product, "product": _product,
-    "dot": _product, "view": _view,
+    "compare": _compare, "dim": _dim, "ufunc": _ufunc, "where": _where, "reduce": _reduce,
+    "gufunc": _product, "product": _product, "dot": _product, "view": _view,
     "transpose": _view, "elements": _elements, "alloc": _alloc, "load": _load, "raised": _raised, "flag": _flag,
     "invoke": _text, "new_tuple": _tuple}
 """The writer of each operation that can be reversed, or that only serves others."""
@@ -202,9 +245,8 @@ def _assignment(names: Names, op: Op) -> str:
 def _into(names: Names, op: Op) -> str:
     if not UFUNC_ATTRS.issuperset(set(op.attrs) - {"reports"}):
         raise Irreversible("keywords of %s" % op.attrs["ufunc"].__name__)
-    ufunc = op.attrs["ufunc"]
     words = list(map(names.name, (*op.args[1:], op.args[0])))
-    return "%s(%s)" % (names.object(ufunc, ufunc.__name__), ", ".join(words))
+    return "%s(%s)" % (_function(names, op, op.attrs["ufunc"], _numbered(len(words))), ", ".join(words))
 
 
 def _element(names: Names, op: Op) -> str:

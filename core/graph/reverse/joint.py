@@ -144,6 +144,7 @@ class _Writer:
         """The joint function."""
         code, backward = self.code, self.backward
         self.forward.recorded(self.items, self.needs.whole, None)
+        code.reports_flags = False
         result, forward, code.lines = self._result.code(code.name), code.lines, []
         split = any(isinstance(item, (Loop, Conditional)) for item in self.items)
         code.depth += not split
