@@ -27,12 +27,19 @@ def break_causes(results: Sequence[Capture], breaks: Sequence[Found]) -> List[Fo
     """The breaks without those that follow from others.
 
     A break is a consequence if one version of an instruction knows nothing of its operands and another version is
-    captured. It is also one if an earlier break of the same line caused it.
+    captured. CPython may have made copies of the instruction for several paths, such as a return behind a with block.
+    A break is also a consequence if an earlier break of the same line caused it.
     """
-    captured = {index for one in results for index in one.captured()}
+    instructions = results[0].cfg.function.instructions
+    captured = {_source_of(instructions[index]) for one in results for index in one.captured()}
     causes = [(index, error) for index, error in breaks
-              if error.reason_id not in CONSEQUENCES or index not in captured]
-    return told(results[0].cfg.function.instructions, causes)
+              if error.reason_id not in CONSEQUENCES or _source_of(instructions[index]) not in captured]
+    return told(instructions, causes)
+
+
+def _source_of(instr: Any) -> Tuple[Any, ...]:
+    """What the copies of an instruction have in common; only itself for an instruction without a line."""
+    return (instr.lineno, instr.opname, repr(instr.value)) if instr.lineno else (instr.index,)
 
 
 def break_reports(result: Capture, filename: str, breaks: Sequence[Found]) -> List[BreakReport]:

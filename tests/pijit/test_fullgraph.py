@@ -103,3 +103,18 @@ def test_explain_shows_the_breaks_instead():
 def test_a_function_that_is_not_captured_is_refused_when_decorated():
     with pytest.raises(pijit.FullGraphError, match="PJ101 generator function"):
         jitted_whole(generator)
+
+
+def test_a_return_behind_a_with_block_is_captured():
+    """CPython copies a short return for the path behind a handler, which only bytecode takes."""
+    def f(x, y):
+        with np.errstate(all="ignore"):
+            s = x / y
+            t = s + x
+        return s, t
+
+    j = jitted_whole(f)
+    x = np.arange(4.0)
+    for _ in range(3):
+        assert [one.tobytes() for one in j(x, x)] == [one.tobytes() for one in f(x, x)]
+    assert not pijit.explain(j).breaks
