@@ -27,7 +27,7 @@ def break_causes(results: Sequence[Capture], breaks: Sequence[Found]) -> List[Fo
     """The breaks without those that follow from others.
 
     A break is a consequence if one version of an instruction knows nothing of its operands and another version is
-    captured. CPython may have made copies of the instruction for several paths, such as a return behind a with block.
+    captured. CPython may have made copies of the instruction for several paths, such as a return after a with block.
     A break is also a consequence if an earlier break of the same line caused it.
     """
     instructions = results[0].cfg.function.instructions

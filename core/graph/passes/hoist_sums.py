@@ -9,7 +9,7 @@ Before, for the derivatives ``a = a + (g * x).sum()`` and ``b = b + (g * y).sum(
     %9: np.float64 = reduce %8 {ufunc=add}  else exit2(%7)
 
 After, %8 and %9 follow %6 and leave by ``exit0()``. So one nest can compute both sums, although %7 needs the first one
-(kernel/plan/multi_output_fusion.py). The first sum of a block moves behind the array that is computed before it. The
+(kernel/plan/multi_output_fusion.py). The first sum of a block moves after the array that is computed before it. The
 operations that move have no effects, and none is between the two places. So repeating them from the earlier exit gives
 the same results.
 """
@@ -50,7 +50,7 @@ class _Motion:
         self._moved: Set[Op] = set()
 
     def hoist(self, sums: List[Op]) -> None:
-        """Move each sum behind the first one that it can be computed with, and that one behind an array."""
+        """Move each sum after the first one that it can be computed with, and that one after an array."""
         effects, first = count_effects(self._block), self._array_before(sums[0])
         beside = [first] if first is not None else []
         for op in sums:
@@ -84,7 +84,7 @@ class _Motion:
         return found
 
     def _cone(self, op: Op, first: Op, beside: List[Op]) -> Optional[List[Op]]:
-        """The operations behind the first sum that an operation needs, and itself; None if one of them must stay."""
+        """The operations after the first sum that an operation needs, and itself; None if one of them must stay."""
         cone, todo = {op}, list(op.args)
         while todo:
             maker = self._makers.get(todo.pop())
@@ -99,11 +99,11 @@ class _Motion:
             todo += maker.args
         return sorted(cone, key=self._position.__getitem__)
 
-    def _move(self, cone: List[Op], behind: Op, first: Op) -> None:
+    def _move(self, cone: List[Op], last: Op, first: Op) -> None:
         self._moved.update(cone)
         moving = set(cone)
         rest = [op for op in self._block.ops if op not in moving]
-        place = rest.index(behind) + 1
+        place = rest.index(last) + 1
         self._block.ops[:] = rest[:place] + cone + rest[place:]
         for op in cone:
             if op.exit is not None:

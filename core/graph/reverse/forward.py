@@ -112,7 +112,7 @@ def ignoring(function: Any, flags: int, parameters: str) -> Any:
     Args:
         function: the function.
         flags: the flags that it ignores, as NumPy's bits.
-        parameters: its parameters, separated by commas; those behind a star are keywords.
+        parameters: its parameters, separated by commas; those after a star are keywords.
     """
     names = [name for name in parameters.split(", ") if name != "*"]
     first = parameters.split(", ").index("*") if "*" in parameters else len(names)
