@@ -120,8 +120,9 @@ def test_several_sums(body, parallel, tmp_path):
             odd[size // 2], odd[1] = np.nan, np.inf
             others += [(odd, y), (np.where(x > 0.0, 0.0, -0.0), np.abs(y))]
     j = check(f, X, Y, others=others + SHAPED[:4], config={"parallel": parallel})
-    assert kernel_count(j) == 1
-    assert "; results: " in printed_plan(f, tmp_path, X, Y)
+    assert kernel_count(j)
+    if kernel_count(j) == 1:  # more, or other plans, if breaks are forced
+        assert "; results: " in printed_plan(f, tmp_path, X, Y)
 
 
 def test_sums_whose_flags_are_reported_are_apart(tmp_path):
