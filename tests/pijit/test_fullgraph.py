@@ -105,8 +105,8 @@ def test_a_function_that_is_not_captured_is_refused_when_decorated():
         jitted_whole(generator)
 
 
-def test_a_return_behind_a_with_block_is_captured():
-    """CPython copies a short return for the path behind a handler, which only bytecode takes."""
+def test_a_return_after_a_with_block_is_captured():
+    """CPython makes a copy of a short return. The copy follows a handler, and only bytecode reaches it."""
     def f(x, y):
         with np.errstate(all="ignore"):
             s = x / y

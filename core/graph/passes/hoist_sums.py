@@ -1,6 +1,7 @@
 """Code motion of sums: sums are computed beside an earlier sum or array of the block, where that is possible.
 
-Before, for the derivatives ``a = a + (g * x).sum()`` and ``b = b + (g * y).sum()``, whose flags are ignored::
+Derivatives of numbers are such sums: ``a = a + (g * x).sum()``, then ``b = b + (g * y).sum()``. Their flags are ignored.
+Before::
 
     %5: float64[1d,C] = ufunc %0, %1 {ufunc=multiply}  else exit0()
     %6: np.float64 = reduce %5 {ufunc=add}  else exit0()
