@@ -1,6 +1,6 @@
 """Code motion of sums: sums are computed beside an earlier sum or array of the block, where that is possible.
 
-Derivatives of numbers are such sums: ``a = a + (g * x).sum()``, then ``b = b + (g * y).sum()``. Their flags are ignored.
+Derivatives of numbers are sums whose flags are ignored: ``a = a + (g * x).sum()``, then ``b = b + (g * y).sum()``.
 Before::
 
     %5: float64[1d,C] = ufunc %0, %1 {ufunc=multiply}  else exit0()
