@@ -27,6 +27,10 @@ class ElementOp(NamedTuple):
         passes_errors: the result is infinite or NaN if an operand is.
         bounded: the result's exponent is bounded by those of the operands.
         cheap: computing it again costs less than storing and loading the result.
+        passes_zero_sign: for 0.0 and -0.0 as an operand the results are equal, but zeros may have other signs.
+        ignores_zero_sign: it is arithmetic with the same result for 0.0 and -0.0.
+        unsigned_zero: which operands must never be -0.0 so that the result never is: "any" (one of them), "first",
+            or "none". "" means that it is not known.
     """
 
     raises_flags: bool = False
@@ -35,18 +39,25 @@ class ElementOp(NamedTuple):
     passes_errors: bool = False
     bounded: bool = False
     cheap: bool = False
+    passes_zero_sign: bool = False
+    ignores_zero_sign: bool = False
+    unsigned_zero: str = ""
 
 
 ELEMENT_OPS: Dict[str, ElementOp] = {
-    "add": ElementOp(raises_flags=True, passes_errors=True, bounded=True, cheap=True),
-    "sub": ElementOp(raises_flags=True, passes_errors=True, bounded=True, cheap=True),
-    "mul": ElementOp(raises_flags=True, underflows=True, passes_errors=True, bounded=True, cheap=True),
+    "add": ElementOp(raises_flags=True, passes_errors=True, bounded=True, cheap=True, passes_zero_sign=True,
+                     unsigned_zero="any"),
+    "sub": ElementOp(raises_flags=True, passes_errors=True, bounded=True, cheap=True, passes_zero_sign=True,
+                     unsigned_zero="first"),
+    "mul": ElementOp(raises_flags=True, underflows=True, passes_errors=True, bounded=True, cheap=True,
+                     passes_zero_sign=True),
     "truediv": ElementOp(raises_flags=True, underflows=True, divides=True, bounded=True),
-    "square": ElementOp(raises_flags=True, underflows=True, passes_errors=True, bounded=True),
-    "sqrt": ElementOp(raises_flags=True, divides=True, passes_errors=True),
+    "square": ElementOp(raises_flags=True, underflows=True, passes_errors=True, bounded=True, ignores_zero_sign=True,
+                        unsigned_zero="none"),
+    "sqrt": ElementOp(raises_flags=True, divides=True, passes_errors=True, unsigned_zero="first"),
     "reciprocal": ElementOp(raises_flags=True, underflows=True, divides=True),
-    "neg": ElementOp(passes_errors=True, bounded=True, cheap=True),
-    "abs": ElementOp(passes_errors=True, bounded=True, cheap=True),
+    "neg": ElementOp(passes_errors=True, bounded=True, cheap=True, passes_zero_sign=True),
+    "abs": ElementOp(passes_errors=True, bounded=True, cheap=True, unsigned_zero="none"),
 }
 
 
@@ -60,3 +71,6 @@ DIVIDING = _named("divides")
 PASSING = _named("passes_errors")
 BOUNDED = _named("bounded")
 CHEAP_ELEMENTS = _named("cheap")
+PASSES_ZERO_SIGN = _named("passes_zero_sign")
+IGNORES_ZERO_SIGN = _named("ignores_zero_sign")
+UNSIGNED_ZERO: Dict[str, str] = {name: info.unsigned_zero for name, info in ELEMENT_OPS.items() if info.unsigned_zero}

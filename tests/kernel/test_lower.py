@@ -84,6 +84,14 @@ def test_no_two_operations_become_one():
     assert run(body, a, b, -1.0, 0) == struct.unpack("<q", struct.pack("<d", a * b - 1.0))[0] == 0
 
 
+def test_equal_negations_are_one():
+    """LLVM cannot fold the sign bit, but it knows that it is the same one."""
+    body = "def kernel(frame):\n    x = ld_f8(frame, 0)\n    y = ld_f8(frame, 8)\n" \
+           "    st_f8(frame, 16, fmul(fneg(x), y))\n    st_f8(frame, 24, fadd(fneg(x), y))\n    return 0\n"
+    text = codegen.library(body, NAMES).get_llvm_str()
+    assert text.count(" xor ") == text.count('asm "", ') == 1
+
+
 SCOPES = {
     "if ld_i8(frame, 0) > 0:; x = 5;return x": [5, 0],
     "if ld_i8(frame, 0) > 0:; x = 5;else:; x = 7;return x": [5, 7],

@@ -125,6 +125,16 @@ def test_several_sums(body, parallel, tmp_path):
         assert "; results: " in printed_plan(f, tmp_path, X, Y)
 
 
+@pytest.mark.parametrize("sums, together", (("(a * y).sum(), (a - x).sum()", True), ("(x - y).sum(), (x * y).sum()", False)))
+def test_sums_and_arrays_that_threads_could_share(sums, together, tmp_path):
+    """Where threads could share the nest of the array, the sums must compute half of it anyway."""
+    f = define("def f(x, y):\n    with np.errstate(all='ignore'):\n        a = (x * x - y) * (y * y + x)\n"
+               "        return a, %s" % sums)
+    check(f, X, Y, others=SHAPED[:4])
+    results = printed_plan(f, tmp_path, X, Y).partition("results: ")[2].partition("\n")[0]
+    assert results.count("%") == (3 if together else 2)
+
+
 def test_sums_whose_flags_are_reported_are_apart(tmp_path):
     """A warning shows which statement it belongs to, and a sum between them does not hide it."""
     f = define("def f(x, y, a):\n    s = (x * y).sum()\n    t = (x * x).sum()\n"

@@ -13,14 +13,17 @@ Axis = Union[None, int, Tuple[int, ...]]
 
 
 def sum_to(g: Any, shape: Tuple[int, ...]) -> Any:
-    """The sum of ``g`` over the axes that broadcasting added or repeated; its shape is ``shape``."""
+    """The sum of ``g`` over the axes that broadcasting added or repeated; its shape is ``shape``.
+
+    A sum over added axes is never -0.0, so that kernels need no signs of zeros in what they add up.
+    """
     if np.shape(g) == shape:
         return g
     if np.ndim(g) < len(shape) or any(n not in (1, m) for n, m in zip(shape[::-1], np.shape(g)[::-1])):
         g = g + np.zeros(shape)  # a partial that does not depend on the operand has fewer elements
     extra = np.ndim(g) - len(shape)
     if extra:
-        g = np.sum(g, axis=tuple(range(extra)))
+        g = 0.0 + np.sum(g, axis=tuple(range(extra)))
     axes = tuple(k for k, n in enumerate(shape) if n == 1 and np.shape(g)[k] != 1)
     if axes:
         g = np.sum(g, axis=axes, keepdims=True)

@@ -9,10 +9,10 @@ Before::
     %8: float64[1d,C] = ufunc %0, %2 {ufunc=multiply}  else exit2(%7)
     %9: np.float64 = reduce %8 {ufunc=add}  else exit2(%7)
 
-After, %8 and %9 follow %6 and leave by ``exit0()``. So one nest can compute both sums, although %7 needs the first one
-(kernel/plan/multi_output_fusion.py). The first sum of a block moves after the array that is computed before it. The
-operations that move have no effects, and none is between the two places. So repeating them from the earlier exit gives
-the same results.
+After, %8 and %9 follow %6 and leave where %5 does, by ``exit0()``. So one nest can compute both sums, although %7 needs
+the first one (kernel/plan/multi_output_fusion.py). The first sum of a block moves after the array that is computed
+before it. The operations that move have no effects, and none is between the two places. So repeating them from the
+earlier exit gives the same results.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _Motion:
             if first is None or cone is None:
                 first, beside = op, [op]
             else:
-                self._move(cone, beside[-1], first)
+                self._move(cone, beside[-1], self._first_of(first, effects))
                 beside.append(op)
 
     def _array_before(self, op: Op) -> Optional[Op]:
@@ -74,8 +74,14 @@ class _Motion:
                 found = other
         return found
 
+    def _first_of(self, op: Op, effects: List[int]) -> Op:
+        """The first operation that computes elements for an array or a sum, if no effect follows it."""
+        inner = [one for one in self._inner(op) if one.exit is not None
+                 and not effect_between(effects, self._position[one], self._position[op])]
+        return min([*inner, op], key=self._position.__getitem__)
+
     def _inner(self, op: Op) -> List[Op]:
-        """The operations that compute the elements of a sum."""
+        """The operations that compute the elements of an array or a sum."""
         found, todo = [], list(op.args)
         while todo:
             maker = self._makers.get(todo.pop())
@@ -100,7 +106,8 @@ class _Motion:
             todo += maker.args
         return sorted(cone, key=self._position.__getitem__)
 
-    def _move(self, cone: List[Op], last: Op, first: Op) -> None:
+    def _move(self, cone: List[Op], last: Op, leaving: Op) -> None:
+        """Move operations behind ``last``; they leave where ``leaving`` does."""
         self._moved.update(cone)
         moving = set(cone)
         rest = [op for op in self._block.ops if op not in moving]
@@ -108,7 +115,7 @@ class _Motion:
         self._block.ops[:] = rest[:place] + cone + rest[place:]
         for op in cone:
             if op.exit is not None:
-                op.exit = first.exit
+                op.exit = leaving.exit
 
 
 def _can_move(op: Op) -> bool:

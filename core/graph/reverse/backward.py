@@ -155,8 +155,9 @@ class Backward:
             text = "%s(%s, %s)" % (code.object(np.broadcast_to, "broadcast_to"), text, code.shape_of(whole))
         total = code.object(np.sum, "sum")
         if extra:
-            every = len(extra) == len(dims.of.get(whole, ()))
-            text = "%s(%s%s)" % (total, text, "" if every else ", axis=%r" % (extra if len(extra) > 1 else extra[0],))
+            axis = "" if len(extra) == len(dims.of.get(whole, ())) else ", axis=%r" % (
+                extra if len(extra) > 1 else extra[0],)
+            text = "(0.0 + %s(%s%s))" % (total, text, axis)
         if ones:
             text = "%s(%s, axis=%r, keepdims=True)" % (total, text, ones if len(ones) > 1 else ones[0])
         self.add(operand, text, dims.of.get(operand, ()) if extra or ones else shape, dtype)

@@ -73,6 +73,10 @@ def _tables(emitter: KernelEmitter, group: List[Op]) -> List[ArrayVariable]:
     return [emitter.arrays[value] for value in tables_of(group)]
 
 
+def _steps(emitter: KernelEmitter, group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
+    return steps_of(group, emitter.plan.zero_additions)
+
+
 def _require_elements(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand],
                       tables: List[ArrayVariable]) -> List[str]:
     """The words of the arrays in which elements are found. Leaves where such an array, or a broadcast of indices, is
@@ -192,7 +196,7 @@ def count_true(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand]
     at = emitter.layout.scratch(1)
     target = [emitter.let("address_of_word(frame, %d)" % at)] + [ZERO] * (len(shape) - 1)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + STRIDE_ZERO,
-                "".join(code for _, code in find_leaves(group)[1]), steps_of(group), True, _kinds(tables),
+                "".join(code for _, code in find_leaves(group)[1]), _steps(emitter, group), True, _kinds(tables),
                 emitter.flavour.least, watched=steps, whole=True, beside=beside and beside + (-1,))
 
     def write(odd: str) -> None:
@@ -235,7 +239,7 @@ def compute(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], a
     part = emitter.blocking.part_of(result_of(group[-1])) if new else []
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]),
                 UNIT * len(lasts) if delays_stores else lasts,
-                "".join(code for _, code in find_leaves(group)[1]), steps_of(group), False, _kinds(tables),
+                "".join(code for _, code in find_leaves(group)[1]), _steps(emitter, group), False, _kinds(tables),
                 0 if delays_stores else emitter.flavour.least, same,
                 watched_steps(group, emitter.flavour.fast) if odd else (), beside=beside,
                 families=families(group, emitter.facts) if new else (), delays_stores=delays_stores,
@@ -307,7 +311,7 @@ def sum_rows(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], 
         pairwise = numpys_sum(emitter, first, dtype)
         emitter.clear_flags()
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + STRIDE_ZERO,
-                "".join(code for _, code in find_leaves(group)[1]), steps_of(group), True, _kinds(tables),
+                "".join(code for _, code in find_leaves(group)[1]), _steps(emitter, group), True, _kinds(tables),
                 emitter.flavour.least, halves=bool(pairwise) and _launcher.sums_known(),
                 beside=beside and beside + (-1,))
     run_nest(emitter, group, nest, shape, [*words, *target, *scalars, *pairwise], tables)

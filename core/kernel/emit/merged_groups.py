@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Dict, List, Set
 
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS
 from pijit.core.graph.passes.fusion import may_leave, raises_flags
 from pijit.core.kernel.emit.fused_nest import (
     allocate,
@@ -24,7 +23,7 @@ from pijit.core.kernel.llvm.nest.description import ZERO, Nest
 from pijit.core.kernel.plan.graph_facts import MergedGroup
 from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.multi_output_fusion import adds_up
-from pijit.core.kernel.plan.nests import steps_of
+from pijit.core.kernel.plan.nests import step_numbers, steps_of
 from pijit.core.kernel.plan.operands import Operand, dtype_of, result_of
 
 if TYPE_CHECKING:
@@ -46,9 +45,10 @@ def write_merged(emitter: KernelEmitter, merged: MergedGroup) -> None:
         emitter.clear_flags(own=True)
     shape, own = as_one_axis(emitter, group, shape, arrays + results)
     lasts, words, beside = nest_operands(emitter, shape, own)
-    numbers = _step_numbers(group)
+    left_out = emitter.plan.zero_additions
+    numbers = step_numbers(group, left_out)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in own), lasts,
-                "".join(code for _, code in find_leaves(group)[1]), steps_of(group),
+                "".join(code for _, code in find_leaves(group)[1]), steps_of(group, left_out),
                 least=emitter.flavour.least, beside=beside,
                 outputs=tuple(numbers[result_of(op)] for op in (stored if sums else stored[:-1])))
     if sums:
@@ -57,12 +57,6 @@ def write_merged(emitter: KernelEmitter, merged: MergedGroup) -> None:
     run_nest(emitter, group, nest, shape, [*words, *scalars], [])
     if flags:
         emitter.guard(first, emitter.raised_flags(*group, own=True))
-
-
-def _step_numbers(group: List[Op]) -> Dict[Value, int]:
-    """The number of the nest's step that computes each inner result of a group."""
-    steps = [op for op in group if op.name not in COMPUTES_NO_ELEMENTS]
-    return {result_of(op): number for number, op in enumerate(steps)}
 
 
 def _write_sums(emitter: KernelEmitter, group: List[Op], nest: Nest, shape: List[Operand], words: List[str],

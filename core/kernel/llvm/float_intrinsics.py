@@ -51,17 +51,24 @@ def unknown(builder: Any, constant: Any) -> Any:
 
     LLVM ignores the signs of NaNs: it turns ``-x + y`` into ``y - x``, and ``x * -1.0`` into ``-x``.
     """
-    kind = constant.type
     with builder.goto_entry_block():
-        return builder.asm(ir.FunctionType(kind, [kind]), "", "=%s,0" % _REGISTER, [constant], False)
+        return _hidden(builder, constant, _REGISTER)
 
 
 def unknown_byte(builder: Any, number: int) -> Any:
     """A byte constant that LLVM cannot fold."""
-    word = ir.IntType(32)
     with builder.goto_entry_block():
-        known = builder.asm(ir.FunctionType(word, [word]), "", "=r,0", [ir.Constant(word, number)], False)
-        return builder.trunc(known, ir.IntType(8))
+        return builder.trunc(_hidden(builder, ir.Constant(ir.IntType(32), number), "r"), ir.IntType(8))
+
+
+def _hidden(builder: Any, constant: Any, register: str) -> Any:
+    """The result of an empty assembly of the entry block, one per constant: so equal operations stay equal to LLVM."""
+    kind = constant.type
+    for known in builder.block.instructions:
+        if isinstance(known, ir.CallInstr) and isinstance(known.callee, ir.InlineAsm) \
+                and str(known.args[0]) == str(constant) and known.type == kind:
+            return known
+    return builder.asm(ir.FunctionType(kind, [kind]), "", "=%s,0" % register, [constant], False)
 
 
 def repeated(builder: Any, value: Any, count: int) -> Any:

@@ -13,7 +13,7 @@ not at an exit, and no operation may have an effect.
 
 from __future__ import annotations
 
-from typing import Collection, Dict, List, Optional, Set, cast
+from typing import Any, Collection, Dict, List, Optional, Set, cast
 
 from pijit.core import _launcher
 from pijit.core.graph.ir import Block, Graph, Op, Value
@@ -186,12 +186,36 @@ class _Search:
     def _accepts(self, outputs: List[Op], ops: List[Op]) -> bool:
         """Whether a nest of these operations may have these results. It computes all arrays that it adds up.
 
-        Threads share nests that store, but not those with sums.
+        Threads share nests that store, but not those with sums. So with threads, sums must compute at least half of
+        what the arrays need.
         """
         sums, computed_here = [op for op in outputs if adds_up(op)], {op.result for op in ops}
-        stored = len(outputs) - len(sums)
-        return max(len(sums), stored) <= MOST_RESULTS and not (sums and stored and self._options.least) \
-            and all(op.args[0] in computed_here for op in sums)
+        stored = [op for op in outputs if op not in sums]
+        if max(len(sums), len(stored)) > MOST_RESULTS or any(op.args[0] not in computed_here for op in sums):
+            return False
+        if not sums or not stored or not self._options.least:
+            return True
+        arrays = self._expressions(stored, ops)
+        return 2 * len(arrays & self._expressions(sums, ops)) >= len(arrays)
+
+    def _expressions(self, outputs: List[Op], ops: List[Op]) -> Set[int]:
+        """The expressions that operations compute for results, by their numbers (value numbering)."""
+        makers = {op.result: op for op in ops}
+        table: Dict[Any, int] = {}
+        number: Dict[Value, int] = {}
+        for op in ops:
+            if op.name != "reduce":
+                operands = tuple(number.get(arg, self._facts.constants.get(arg, arg)) for arg in op.args)
+                expression = op.name, op.attrs.get("ufunc"), operands
+                number[cast(Value, op.result)] = table.setdefault(expression, len(table))
+        found: Set[Value] = set()
+        todo = [computed(op) for op in outputs]
+        while todo:
+            value = todo.pop()
+            if value in makers and value not in found:
+                found.add(value)
+                todo += makers[value].args
+        return {number[value] for value in found}
 
     def _is_output(self, op: Op, ops: List[Op]) -> bool:
         """Whether the result of a group is written: others need it, or nobody.

@@ -141,8 +141,24 @@ def watched_steps(group: List[Op], fast: bool) -> Tuple[int, ...]:
                  if op in wanted and (picks_floats(op) or converts(op) or not fast))
 
 
-def steps_of(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
-    """The steps of a group's nest: (operation, dtypes of its operands, their numbers)."""
+def steps_of(group: List[Op], left_out: Mapping[Op, Value]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
+    """The steps of a group's nest: (operation, dtypes of its operands, their numbers).
+
+    ``left_out`` are the additions of 0.0 that are no steps, with what they add it to (signed_zeros.py).
+    """
+    return _numbered(group, left_out)[0]
+
+
+def step_numbers(group: List[Op], left_out: Mapping[Op, Value]) -> Dict[Value, int]:
+    """The number of the step that computes each inner result of a group without tables."""
+    arrays, scalars = find_leaves(group)
+    first = len(arrays) + len(scalars)
+    return {item: number - first for item, number in _numbered(group, left_out)[1].items() if isinstance(item, Value)}
+
+
+def _numbered(group: List[Op], left_out: Mapping[Op, Value]) -> Tuple[
+        Tuple[Tuple[str, str, Tuple[int, ...]], ...], Dict[Any, int]]:
+    """The steps of a group's nest, and the number of each operand."""
     arrays, scalars = find_leaves(group)
     number: Dict[Any, int] = {item: k for k, item in enumerate(list(arrays) + list(scalars))}
     steps: List[Tuple[str, str, Tuple[int, ...]]] = []
@@ -156,6 +172,9 @@ def steps_of(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
         codes = op.attrs["types"].partition("->")[0]
         numbers = tuple(number[(value, code) if isinstance(value.type, Scalar) else value]
                         for value, code in zip(operands(op), codes))
+        if op in left_out:
+            number[op.result] = number[left_out[op]]
+            continue
         name = scalar_operation(op)
         if picked and name in DIVIDING and op.args[-1] not in picked and isinstance(op.args[-1].type, Array):
             # operands that are not picked could raise a flag, so 1 takes their place
@@ -165,7 +184,7 @@ def steps_of(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
         if name == "gather":
             name, tables = "gather%d" % tables, tables + 1
         steps.append((name, codes, numbers))
-    return tuple(steps)
+    return tuple(steps), number
 
 
 # ---- operands of a nest ----

@@ -1,0 +1,176 @@
+"""Signed zeros: additions of 0.0 that change no bit of what a fusion group stores, so that its nest leaves them out.
+
+``0.0 + x`` differs from ``x`` only where ``x`` is -0.0. Backward passes have many such additions, because the adjoint
+of an array begins with 0. An addition is left out in two cases:
+
+- ``x`` is never -0.0. A sum of two numbers is -0.0 only if both are, and so on. The data-flow analysis is optimistic:
+  no loop-carried value is -0.0 until one of the values that are passed to it may be.
+- Nobody demands the sign of a zero. ``y + x`` with a ``y`` that is never -0.0 has the same bits for both signs.
+  Products and choices pass the sign on: it is demanded if that of their result is.
+
+LLVM calls the second analysis demanded floating-point classes. An instruction with its flag ``nsz`` demands no sign.
+`make_plan` calls this. It changes neither the graph nor the groups: operations that are done one by one are complete.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Sequence, Set, cast
+
+import numpy as np
+
+from pijit.core.graph.element_ops import IGNORES_ZERO_SIGN, PASSES_ZERO_SIGN, UNSIGNED_ZERO
+from pijit.core.graph.ir import Block, Graph, Op, Value
+from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, EFFECTS, HIDES_OPERANDS, HIDES_OTHERS, VIEWS
+from pijit.core.graph.passes.fusion import COMPARISONS, operands, scalar_operation, sums_rows, watched
+from pijit.core.graph.types import Array, Scalar
+from pijit.core.kernel.plan.graph_facts import GraphFacts
+from pijit.core.kernel.plan.multi_output_fusion import computed
+from pijit.core.kernel.plan.tiling import find_users
+
+_SIGNLESS = IGNORES_ZERO_SIGN.union(COMPARISONS.values())
+
+
+def find_zero_additions(graph: Graph, facts: GraphFacts) -> Dict[Op, Value]:
+    """The additions of 0.0 in groups that change no bit of a group's results, and what they add it to."""
+    zeros = {value for value, number in facts.constants.items() if _is_zero(number) and not np.signbit(number)}
+    groups = [group for group in facts.groups.values()
+              if any(_added(op, zeros) for op in group) and not watched(group)]
+    if not groups:
+        return {}
+    search = _Search(facts, zeros, _unsigned_values(graph, facts), *find_users(graph))
+    found: Dict[Op, Value] = {}
+    for group in groups:
+        found.update(search.group(group))
+    return found
+
+
+def _is_zero(number: Any) -> bool:
+    return isinstance(number, (float, np.floating)) and number == 0.0
+
+
+def _added(op: Op, zeros: Set[Value]) -> List[Value]:
+    """What an operation adds 0.0 to: an array of floats of its own type, or nothing."""
+    if op.name != "ufunc" or scalar_operation(op) != "add" or op.attrs["types"] not in ("dd->d", "ff->f"):
+        return []
+    first, second = op.args
+    others = [one for one, other in ((second, first), (first, second)) if other in zeros]
+    return [one for one in others if isinstance(one.type, Array) and one.type.dtype.char == op.attrs["types"][0]][:1]
+
+
+# ---- one group ----
+
+
+class _Search:
+    """Finds the additions of 0.0 in groups.
+
+    Args:
+        facts: the groups of the graph.
+        zeros: the constants 0.0.
+        unsigned: the values that are never -0.0.
+        users, escaping: see `find_users`.
+    """
+
+    def __init__(self, facts: GraphFacts, zeros: Set[Value], unsigned: Set[Value], users: Mapping[Value, Set[Op]],
+                 escaping: Set[Value]) -> None:
+        self._facts, self._zeros, self._unsigned = facts, zeros, unsigned
+        self._users, self._escaping = users, escaping
+
+    def group(self, group: List[Op]) -> Dict[Op, Value]:
+        """The additions of a group that can be left out, with what they add 0.0 to."""
+        merged = self._facts.merged.get(group[-1])
+        outputs = {group[-1], *(merged.outputs if merged is not None else ())}
+        steps = [op.result for op in group if op.name not in COMPUTES_NO_ELEMENTS]
+        named = {*map(computed, outputs), *steps[-1:]}  # the nest stores these steps, or adds them up
+        demanded: Set[Value] = {cast(Value, op.result) for op in outputs if not self._is_added_up(op)}
+        found: Dict[Op, Value] = {}
+        for op in reversed(group):
+            added = _added(op, self._zeros)
+            if added and op.result not in named and (op.result not in demanded or added[0] in self._unsigned):
+                found[op] = added[0]
+                demanded.update(added if op.result in demanded else ())
+            else:
+                demanded.update(self._demanded(op, op.result in demanded))
+        return found
+
+    def _is_added_up(self, op: Op) -> bool:
+        """Whether an operation is a sum of which each user is an addition to a number that is never -0.0."""
+        total = cast(Value, op.result)
+        return sums_rows(op) and isinstance(total.type, Scalar) and total not in self._escaping and all(
+            user.name == "add" and any(other is not total and other in self._unsigned for other in user.args)
+            for user in self._users.get(total, ()))
+
+    def _demanded(self, op: Op, is_demanded: bool) -> Sequence[Value]:
+        """The operands of which an operation demands the sign of a zero; ``is_demanded``: that of its result is."""
+        name, args = scalar_operation(op) if op.name in ("ufunc", "where") else "", operands(op)
+        if name in _SIGNLESS:
+            return ()
+        if name == "truediv":
+            return args if is_demanded else args[1:]
+        if name not in PASSES_ZERO_SIGN and name != "where" and not sums_rows(op):
+            return args
+        if not is_demanded:
+            return ()
+        if name in ("add", "sub") and args[0] in self._unsigned:
+            return args[:1]
+        return args[1:] if name == "add" and args[1] in self._unsigned else args
+
+
+# ---- values that are never -0.0 ----
+
+
+def _unsigned_values(graph: Graph, facts: GraphFacts) -> Set[Value]:
+    """The numbers, and the arrays of numbers, that are never -0.0."""
+    makers = {op.result: op for block in graph.blocks for op in block.ops if op.result is not None}
+    passed = _passed(graph.blocks)
+    changed = _changed(graph, facts)
+    found = {value for value in [*makers, *passed] if facts.root_of(value) not in changed}
+    left: Set[Value] = set()
+    while len(left) != len(found):
+        left = found
+        found = {value for value in left if (
+            _is_unsigned(makers[value], left) if value in makers else left.issuperset(passed[value]))}
+    return found
+
+
+def _is_unsigned(op: Op, unsigned: Set[Value]) -> bool:
+    """Whether the result of an operation is never -0.0 if these values are not."""
+    kind = cast(Value, op.result).type
+    if not isinstance(kind, (Array, Scalar)) or kind.dtype.kind not in "fiub" or op.name in EFFECTS:
+        return False
+    if kind.dtype.kind != "f":
+        return True
+    if op.name == "const":
+        return not (_is_zero(op.attrs["value"]) and np.signbit(op.attrs["value"]))
+    if op.name == "alloc":
+        return op.attrs["fill"] is not None
+    if op.name in ("same", "view"):
+        return op.args[0] in unsigned
+    if op.name == "where":
+        return unsigned.issuperset(op.args[1:])
+    name = scalar_operation(op) if isinstance(kind, Array) else op.name
+    if name == "mul":
+        return op.args[0] is op.args[1]
+    rule = UNSIGNED_ZERO.get(name, "")
+    return rule == "none" or bool(rule) and any(value in unsigned for value in op.args[:1 if rule == "first" else None])
+
+
+def _passed(blocks: Sequence[Block]) -> Dict[Value, List[Value]]:
+    """What jumps pass to each block parameter."""
+    found: Dict[Value, List[Value]] = {param: [] for block in blocks[1:] for param in block.params}
+    for block in blocks:
+        for jump in block.terminator.targets():
+            for param, arg in zip(jump.block.params, jump.args):
+                found[param].append(arg)
+    return found
+
+
+def _changed(graph: Graph, facts: GraphFacts) -> Set[Value]:
+    """The arrays whose elements may change after they are made."""
+    found: Set[Value] = set()
+    for block in graph.blocks:
+        for op in block.ops:
+            if op.name in VIEWS or op.name in HIDES_OPERANDS and op.name not in EFFECTS:
+                continue
+            values = op.args[:1] if op.name in HIDES_OPERANDS | HIDES_OTHERS else op.args
+            found.update(facts.root_of(value) for value in values if isinstance(value.type, Array))
+    return found
