@@ -1,7 +1,8 @@
 """Guard churn: guards on objects that are created for each call, such as classes, functions or modules.
 
 An entry for such an object serves one call only. After a few of these entries captures leave the object's location out:
-its operations stay bytecode, and the rest is compiled (PJ308). If that does not help, captures wait (PJ309).
+its operations stay bytecode, and the rest is compiled (PJ308). If that does not help, captures wait (PJ309). The same
+is done for strings that differ in each call, such as keys of dicts.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from pijit.core.capture_records import Entry
 from pijit.guards.guard import Equals, Guard
 from pijit.guards.held import GONE
 from pijit.guards.program import NO_GUARD
-from pijit.guards.source import Source
+from pijit.guards.source import Source, SourceError
 
 MOST_GONE = 3
 """Number of consecutive entries with dead objects after which the objects' locations are left out."""
 WORTH = 100
 """Number of calls after which an entry was worth its capture, even if its objects are dead."""
+BUDGETED = 4
+"""Maximum number of entries that are tried where a budget limits compiling."""
 FIRST_WAIT, LONGEST_WAIT = 16, 64
 """Number of misses without a capture, at first and at most. The number doubles each time."""
 
@@ -48,7 +51,7 @@ class Churn:
 
         Args:
             entries: all entries, including those whose objects have died since the last capture.
-            limit: the maximum number of entries.
+            limit: the maximum number of entries that are tried.
             *roots: locals, globals and builtins of the call that missed.
         """
         dead = [entry for entry in entries if entry.program.dead]
@@ -63,6 +66,7 @@ class Churn:
         if len(unused) + self._in_a_row >= max(limit - 1, MOST_GONE):
             failed = collections.Counter(source for entry in unused for source in _failed_source(entry, roots))
             found |= {source for source, times in failed.items() if times + self._gone[source] >= len(unused)}
+            found |= _changing_strings(unused, roots)
         if found:
             self._in_a_row = 0
             self._gone.clear()
@@ -77,6 +81,23 @@ class Churn:
         self.wait = self._next_wait
         self._next_wait = min(2 * self._next_wait, LONGEST_WAIT)
         return True
+
+
+def _changing_strings(unused: Sequence[Entry], roots: Tuple[Any, ...]) -> Set[Source]:
+    """The locations of strings that the call and each of some entries, which served no other call, have different."""
+    found = [{guard.source for guard in entry.program.guards if _is_other_string(guard, roots)} for entry in unused]
+    return set.intersection(*found) if found else set()
+
+
+def _is_other_string(guard: Guard, roots: Tuple[Any, ...]) -> bool:
+    """Whether a guard compares a string, which the call has another value of."""
+    if not isinstance(guard, Equals) or type(guard.constant) is not str:
+        return False
+    try:
+        value = guard.source.fetch(*roots)
+    except SourceError:
+        return False
+    return type(value) is str and not guard.check(value)
 
 
 def _gone_sources(guards: Iterable[Guard]) -> Set[Source]:

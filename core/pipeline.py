@@ -43,7 +43,7 @@ from pijit.core.entry_timing import trial_of
 from pijit.core.errors import Break, FullGraphError, LinkError, RecompileError, first_line, report_internal
 from pijit.core.exit_counts import exit_counts
 from pijit.core.graph_mode import one_graph
-from pijit.core.guard_churn import Churn
+from pijit.core.guard_churn import BUDGETED, Churn
 from pijit.core.hinting import TypeHintWarning
 from pijit.core.internal_functions import stand_in, twin_of
 from pijit.core.kernel.compile import Kernel
@@ -278,7 +278,8 @@ class State:
 
     def _why_less(self, roots: Tuple[Any, ...]) -> str:
         """Leave out of captures the locations of objects used in one call only; the reason, if there are new ones."""
-        found = self.churn.changing(self.entries, self.cache.limit, *roots) - self.specialisation.left_out
+        limit = self.cache.limit if self.budget is None else min(self.cache.limit, BUDGETED)
+        found = self.churn.changing(self.entries, limit, *roots) - self.specialisation.left_out
         if not found:
             return ""
         self.specialisation = self.specialisation._replace(left_out=self.specialisation.left_out | found)

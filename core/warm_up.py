@@ -21,7 +21,7 @@ from pijit.core.bytecode.instructions.scan import has_backward_jump
 from pijit.core.kernel.compile_permission import TooEarly
 from pijit.guards._evaluate import EntryCache, Program
 
-SHARE = 0.3
+SHARE = 0.2
 """Part of the program's running time that may be spent on compiling."""
 THRESHOLD = 0.05
 """Minimum of seconds that a function must have taken."""

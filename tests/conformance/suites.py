@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 RESTARTS = 12
 """How often a run begins again after a test that ended its process."""
 
-PATIENCE = {"plain": 60.0, "jitted": 150.0}
+PATIENCE = {"plain": 120.0, "jitted": 400.0}
 """Seconds after which a test is stopped."""
 
 

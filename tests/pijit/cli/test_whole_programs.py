@@ -135,6 +135,27 @@ def test_a_kernel_that_is_too_early_leaves_the_function_cold(run):
         assert reasons(program) == {"small": "PJ407", "looping": "PJ407"}
 
 
+def test_strings_that_differ_in_each_call_cost_few_captures(run):
+    """Four variants for keys of a dict, not eight: after that both strings are left out."""
+    names, _ = run(rich(), """
+        def transfer(accounts, source, target, amount):
+            accounts[source] = accounts[source] - amount
+            accounts[target] = accounts[target] + amount * 0.5
+            return accounts[source] * 2.0 + accounts[target]
+    """)
+    accounts, plain = ({str(k): 100.0 + k for k in range(60)} for _ in range(2))
+    for k in range(300):
+        source, target = str(7 * k % 60), str((11 * k + 1) % 60)
+        result = names["transfer"](accounts, source, target, 1.0)
+        plain[source] = plain[source] - 1.0
+        plain[target] = plain[target] + 0.5
+        assert result == plain[source] * 2.0 + plain[target]
+    assert accounts == plain
+    f = names["transfer"]
+    assert any("PJ308" in why and "source" in why and "target" in why for why in f.state.recompiles)
+    assert f.cache_info().misses <= 6 and f.cache_info().hits
+
+
 def test_an_explicit_decorator_compiles_at_the_first_call(run, monkeypatch, tmp_path):
     monkeypatch.setenv("PIJIT_CACHE_DIR", str(tmp_path))  # no kernel is on disk
     names, _ = run(Budget(threshold=1e6), """
