@@ -42,6 +42,7 @@ CASES = {
     "a difference": (("a = 0.0 + x", "return a - (0.0 + y * h)"), 1),
     "the first operand of a difference": (("return (0.0 + y * h) - x",), 0),
     "signs do not matter to comparisons": (("return np.where((0.0 + x * h) < y, x, y)",), 1),
+    "nor to tests": (("return np.where(np.isfinite(0.0 + x * h), x, y)",), 1),
     "a choice passes the sign on": (("return np.where(x > y, 0.0 + x * h, y)",), 0),
     "a choice that is added": (("a = 0.0 + x", "return a + np.where(x > y, 0.0 + x * h, y)"), 1),
     "-0.0 is another number": (("return (-0.0 + x) * y",), 0),

@@ -21,13 +21,13 @@ import numpy as np
 from pijit.core.graph.element_ops import IGNORES_ZERO_SIGN, PASSES_ZERO_SIGN, UNSIGNED_ZERO
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, EFFECTS, HIDES_OPERANDS, HIDES_OTHERS, VIEWS
-from pijit.core.graph.passes.fusion import COMPARISONS, operands, scalar_operation, sums_rows, watched
+from pijit.core.graph.passes.fusion import COMPARISONS, PREDICATES, operands, scalar_operation, sums_rows, watched
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.multi_output_fusion import computed
 from pijit.core.kernel.plan.tiling import find_users
 
-_SIGNLESS = IGNORES_ZERO_SIGN.union(COMPARISONS.values())
+_SIGNLESS = IGNORES_ZERO_SIGN.union(COMPARISONS.values(), PREDICATES.values())
 
 
 def find_zero_additions(graph: Graph, facts: GraphFacts) -> Dict[Op, Value]:
