@@ -16,6 +16,8 @@ at the ends of each axis, which lack some terms, are computed apart::
     g[1:2] = 0.0 + q_0_first[:1]
     ...
 
+Terms of the same elements at an end are one statement, too. No other end has these elements, so their order stays.
+
 The new statement reads the array itself, so that the copy is not needed: NumPy computes all elements before it stores
 one, and kernels store in order. Elements at the ends are copied before. A copy that later statements read stays.
 
@@ -194,8 +196,22 @@ class _Window:
         """The same elements of an axis, counted in a part."""
         return self.low[axis] - part.low[axis], part.high[axis] - self.high[axis] or None
 
-    def _outer(self) -> Iterator[str]:
-        """The statements for the elements at the ends of the axes."""
+    def _outer(self) -> List[str]:
+        """The statements for the elements at the ends of the axes; those for the same elements are one."""
+        found: List[Tuple[str, str]] = []
+        latest: Dict[Tuple[int, bool], int] = {}
+        for side, target, adds, term in self._terms():
+            number = latest.get(side, -1)
+            if adds and number >= 0 and found[number][0] == target:
+                found[number] = target, "(%s + %s)" % (found[number][1], term)
+            else:
+                latest[side] = len(found)
+                before = "0.0" if number < 0 and not self.copy else target
+                found.append((target, "(%s + %s)" % (before, term) if adds else term))
+        return ["%s = %s" % one for one in found]
+
+    def _terms(self) -> Iterator[Tuple[Tuple[int, bool], str, bool, str]]:
+        """The terms of elements at the ends: axis and whether it is its last end, elements, whether it adds, value."""
         axes = range(len(self.low))
         for update in self.updates:
             part = update.part
@@ -205,8 +221,8 @@ class _Window:
                     places = [self._inside(k) for k in axes[:axis]] + [place] + [
                         (part.low[k], -part.high[k] or None) for k in axes[axis + 1:]]
                     within = [self._within(part, k) for k in axes[:axis]] + [own] + [WHOLE] * len(axes[axis + 1:])
-                    yield "%s%s %s %s" % (self.name, slices_code(places), "+=" if update.adds else "=",
-                                          self._text(update.value, within, self._cuts()))
+                    yield ((axis, own[1] is None), self.name + slices_code(places), update.adds,
+                           self._text(update.value, within, self._cuts()))
 
     def _beyond(self, part: Part, axis: int) -> Iterator[Tuple[Range, Range]]:
         """The elements of an axis that a part has and others lack: counted in the part, and in the array."""
