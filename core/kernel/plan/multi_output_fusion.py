@@ -205,7 +205,8 @@ class _Search:
         number: Dict[Value, int] = {}
         for op in ops:
             if op.name != "reduce":
-                operands = tuple(number.get(arg, self._facts.constants.get(arg, arg)) for arg in op.args)
+                constants = self._facts.constants
+                operands = tuple(repr(constants[arg]) if arg in constants else number.get(arg, arg) for arg in op.args)
                 expression = op.name, op.attrs.get("ufunc"), operands
                 number[cast(Value, op.result)] = table.setdefault(expression, len(table))
         found: Set[Value] = set()

@@ -63,11 +63,8 @@ def _added(op: Op, zeros: Set[Value]) -> List[Value]:
 class _Search:
     """Finds the additions of 0.0 in groups.
 
-    Args:
-        facts: the groups of the graph.
-        zeros: the constants 0.0.
-        unsigned: the values that are never -0.0.
-        users, escaping: see `find_users`.
+    The constants 0.0 are ``zeros``, and the values that are never -0.0 are ``unsigned``. The function `find_users`
+    describes ``users`` and ``escaping``.
     """
 
     def __init__(self, facts: GraphFacts, zeros: Set[Value], unsigned: Set[Value], users: Mapping[Value, Set[Op]],
