@@ -110,8 +110,8 @@ class LoopAdjoints:
         """Restore the values of an iteration, compute the needed ones again, and carry adjoints over from the next."""
         forward = self._backward.forward
         needs = forward.needs.of[loop]
-        forward.restore(loop)
-        forward.recorded(loop.items, needs, needs.kept, needs.roots)
+        last = forward.restore(loop)
+        forward.recorded(loop.items, needs, needs.kept, needs.roots, last)
         self._carry(loop)
 
     def _gather(self, loop: Loop, start: int) -> None:

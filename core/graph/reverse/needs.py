@@ -18,6 +18,9 @@ from pijit.core.graph.reverse.roots import STORES, Roots
 Version = Tuple[Value, int]
 """An array that stores write to, and the number of stores of its sequence before this time."""
 
+Reading = Dict[Item, List[Tuple[Value, bool]]]
+"""The values that the backward part of each item reads, and whether as they are after the item."""
+
 
 class SequenceNeeds:
     """The needs of one sequence of items.
@@ -31,6 +34,7 @@ class SequenceNeeds:
         roots: the arrays of outside that the sequence stores into and whose first version is needed.
         read: the values that the backward parts of its items read.
         following: the needed values that are the next iteration's loop-carried values, with the loop-carried value.
+        last: the arrays of outside whose last version is needed: the next iteration's saved row has it.
     """
 
     def __init__(self) -> None:
@@ -42,6 +46,7 @@ class SequenceNeeds:
         self.roots: Set[Value] = set()
         self.read: Set[Value] = set()
         self.following: Dict[Value, Value] = {}
+        self.last: Set[Value] = set()
 
 
 class Needs:
@@ -72,7 +77,13 @@ class Needs:
         needs = self.of[loop]
         wanted = needs.values.union(needs.following.values())
         return [param for param in loop.params if param in wanted] + sorted(
-            needs.roots, key=lambda value: value.id)
+            needs.roots | needs.last, key=lambda value: value.id)
+
+    def in_following_row(self, loop: Loop) -> List[Value]:
+        """What an iteration reads of the next iteration's row, in the order of `saved`."""
+        needs = self.of[loop]
+        wanted = needs.last.union(needs.following.values())
+        return [value for value in self.saved(loop) if value in wanted]
 
     def is_active(self, item: Union[Loop, Conditional]) -> bool:
         """Whether adjoints flow through a loop or a conditional."""
@@ -92,15 +103,18 @@ class Needs:
             if isinstance(item, Loop):
                 self.of[item] = self._analysed(item.items, item)
                 single = {self._roots.of(op.args[0]) for op in all_ops(item.items) if op.name == "store"}
-                if single & self.of[item].roots:
+                if single & (self.of[item].roots | self.of[item].last):
                     raise Irreversible("a loop that overwrites elements that its gradient needs")
             elif isinstance(item, Conditional):
                 then, other = (self._analysed(side.items, also=self._indices(side)) for side in item.sides)
                 self.sides[item] = then, other
         self._number(items, needs)
-        reading = {item: list(self._read_backward(item)) for item in items}
+        reading: Reading = {item: list(self._read_backward(item)) for item in items}
         needs.read = {value for found in reading.values() for value, _ in found}
-        self._keep(items, needs, reading, self._carried(loop, needs) if loop is not None else {}, also)
+        if loop is None:
+            self._keep(items, needs, reading, {}, {}, also)
+        else:
+            self._choose(loop, needs, reading, also)
         for item in items:
             for value, after in reading[item]:
                 root = self._roots.of(value)
@@ -120,6 +134,25 @@ class Needs:
         return {following: param for param, following in zip(loop.params, loop.next)
                 if following in made and following.type == param.type and self._roots.of(following) is following
                 and following not in self._roots.stored and following not in self._roots.viewed}
+
+    def _choose(self, loop: Loop, needs: SequenceNeeds, reading: Reading, also: Sequence[Value]) -> None:
+        """Choose the arrays whose last version is read from a row; computing the others again saves fewer rows."""
+        carried, inside = self._carried(loop, needs), set(made(loop.items))
+        last = {root: sum(root in self.stored_by(item) for item in loop.items)
+                for root in needs.written if root not in inside}
+
+        def rows() -> int:
+            self._keep(loop.items, needs, reading, carried, last, also)
+            return len(needs.roots | needs.last)
+
+        fewest = rows()
+        for root in sorted(needs.last, key=lambda value: value.id):
+            number = last.pop(root)
+            if rows() < fewest:
+                fewest = rows()
+            else:
+                last[root] = number
+        rows()
 
     def _number(self, items: Sequence[Item], needs: SequenceNeeds) -> None:
         """Number the versions."""
@@ -182,13 +215,13 @@ class Needs:
         inside = set(made([item]))
         return [value for value in found if value not in inside]
 
-    def _keep(self, items: Sequence[Item], needs: SequenceNeeds,
-              reading: Dict[Item, List[Tuple[Value, bool]]], carried: Dict[Value, Value],
-              also: Sequence[Value]) -> None:
+    def _keep(self, items: Sequence[Item], needs: SequenceNeeds, reading: Reading, carried: Dict[Value, Value],
+              last: Dict[Value, int], also: Sequence[Value]) -> None:
         """Find the items that make needed values, and the needed values from outside; from the last item on.
 
-        Values in ``carried`` are not made: they are saved for the next iteration.
+        Values in ``carried``, and the versions in ``last``, are not made: they are saved for the next iteration.
         """
+        needs.kept, needs.following, needs.last = set(), {}, set()
         wanted: Set[Value] = set(also)
         versions: Set[Version] = set()
 
@@ -197,9 +230,13 @@ class Needs:
             if value in carried:
                 needs.following[value] = carried[value]
             elif root in needs.written:
-                versions.add((root, needs.versions[item][root] + (after and root in self.stored_by(item))))
+                version = root, needs.versions[item][root] + (after and root in self.stored_by(item))
                 wanted.update(self._roots.indices(value))
-                wanted.add(root)
+                if last.get(root) == version[1]:
+                    needs.last.add(root)
+                else:
+                    versions.add(version)
+                    wanted.add(root)
             else:
                 wanted.add(value)
 

@@ -6,6 +6,7 @@ by backward code: a store copies its array if the older version is needed, and l
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Collection, Dict, Iterable, Mapping, Optional, Sequence, Set, Type, cast
 
 import numpy as np
@@ -74,7 +75,7 @@ class Forward:
                 self._guard(item)
 
     def recorded(self, items: Sequence[Item], needs: SequenceNeeds, kept: Optional[Collection[Item]],
-                 borrowed: Collection[Value] = ()) -> None:
+                 borrowed: Collection[Value] = (), last: Mapping[Value, str] = MappingProxyType({})) -> None:
         """Write items that backward code follows.
 
         Args:
@@ -82,8 +83,10 @@ class Forward:
             needs: its needs.
             kept: the items to write; None: all.
             borrowed: arrays of outside that must not be written.
+            last: the names of the last versions that are saved.
         """
         kept_arrays, before = set(borrowed), self.is_repeating
+        end = {root: sum(root in self.needs.stored_by(item) for item in items) for root in last}
         self.is_repeating |= kept is not None
         for item in items:
             self.before[item] = dict(self.code.now)
@@ -96,6 +99,9 @@ class Forward:
                     self._conditional(item)
                 elif isinstance(item, Guard) and kept is None:
                     self._guard(item)
+            for root, name in last.items():
+                if root in self.needs.stored_by(item) and needs.versions[item][root] + 1 == end[root]:
+                    self.code.now[root] = name
             self.after[item] = dict(self.code.now)
         self.is_repeating = before
 
@@ -191,7 +197,7 @@ class Forward:
             limit = self._limit if self.checkpoints.loops else min(self._limit, most_kept(loop, code.roots))
             self.require("%s * (%s) > %d" % (code.count(loop), self.bytes_of(saved), limit), TooLarge)
         for value in saved:
-            one_more = " + 1" * (value in self.needs.of[loop].following.values())
+            one_more = " + 1" * (value in self.needs.in_following_row(loop))
             self.allocate(code.rows(loop, value), value, code.count(loop) + one_more)
 
     def bytes_of(self, values: Iterable[Value]) -> str:
@@ -224,23 +230,32 @@ class Forward:
 
     def save_following(self, loop: Loop, place: str) -> None:
         """Write the row after the last one, which the last iteration reads."""
-        for param in dict.fromkeys(self.needs.of[loop].following.values()):
-            self.code.line("%s[%s] = %s" % (self.code.rows(loop, param), place, self.code.name(param)))
+        for value in self.needs.in_following_row(loop):
+            self.code.line("%s[%s] = %s" % (self.code.rows(loop, value), place, self.code.name(value)))
 
     def place(self, loop: Loop) -> str:
         """The number of the current iteration."""
         index, start = self.code.name(loop.index), self.code.name(loop.start)
         return index if start == "0" else "%s - %s" % (index, start)
 
-    def restore(self, loop: Loop) -> None:
-        """Write what reads the saved values of an iteration; arrays of outside get the name of their row."""
+    def restore(self, loop: Loop) -> Dict[Value, str]:
+        """Write what reads the saved values of an iteration; arrays of outside get the name of their row.
+
+        Returns: the names of the last versions that are saved.
+        """
         code, place = self.code, self.checkpoints.place(loop) if loop in self.checkpoints.loops else self.place(loop)
+        needs, last = self.needs.of[loop], {}
         for value in self.needs.saved(loop):
-            if value not in loop.params:
-                code.now[value] = code.version(value)
-            code.line("%s = %s" % (code.name(value), self.row(code.rows(loop, value), value, place)))
-        for value, param in self.needs.of[loop].following.items():
+            if value in needs.last:
+                last[value] = code.version(value)
+                code.line("%s = %s" % (last[value], self.row(code.rows(loop, value), value, place + " + 1")))
+            if value in loop.params or value in needs.roots:
+                if value not in loop.params:
+                    code.now[value] = code.version(value)
+                code.line("%s = %s" % (code.name(value), self.row(code.rows(loop, value), value, place)))
+        for value, param in needs.following.items():
             code.line("%s = %s" % (code.name(value), self.row(code.rows(loop, param), param, place + " + 1")))
+        return last
 
     def row(self, rows: str, value: Value, place: str) -> str:
         """A saved row. Numbers have the type that the program's number has."""

@@ -91,6 +91,66 @@ def test_each_part_runs_under_its_error_state():
     assert dispatch.run(2.0, 5.0) is not None
 
 
+@pytest.mark.parametrize("changed_before", [False, True])
+def test_other_context_variables_keep_what_functions_set(changed_before):
+    outer, inner = contextvars.ContextVar("outer"), contextvars.ContextVar("inner", default=0)
+    outer.set("first")
+
+    def forward(x, y):
+        assert dispatch.variable.get() == "raising" and outer.get() == wanted
+        inner.set(inner.get() + 1)
+        return x, y
+
+    def backward(y):
+        assert dispatch.variable.get() == "ignoring" and outer.get() == wanted
+        inner.set(inner.get() + 1)
+        return y,
+
+    dispatch, wanted = Dispatch([(program(float), forward, backward, ())]), "first"
+    for number in range(3):
+        if changed_before:
+            wanted = "number %d" % number
+            outer.set(wanted)
+        assert dispatch.run(1.0, 2.0) == (1.0, (2.0,), 0)
+        assert inner.get() == 2 * number + 2 and dispatch.variable.get() == "caller"
+
+
+def test_calls_may_run_in_calls_and_in_other_threads_and_contexts():
+    def forward(x, y):
+        seen.append((x, dispatch.variable.get()))
+        if x > 0:
+            assert dispatch.run(x - 1.0, y) is None  # its caller has another error state
+            token = dispatch.variable.set("caller")
+            assert dispatch.run(x - 1.0, y)[0] == x - 1.0
+            dispatch.variable.reset(token)
+        else:
+            thread = threading.Thread(target=lambda: seen.append(dispatch.run(-x - 1.0, y)) if x == 0 else None)
+            thread.start()
+            thread.join()
+        assert dispatch.variable.get() == "raising"
+        return x, y
+
+    for run in (lambda *args: dispatch.run(*args), lambda *args: contextvars.Context().run(dispatch.run, *args)):
+        dispatch, seen = Dispatch([(program(float), forward, None, ())]), []
+        for _ in range(2):
+            del seen[:]
+            assert run(1.0, 2.0) == (1.0, (2.0,), 0)
+            assert seen == [(1.0, "raising"), (0.0, "raising"), (-1.0, "raising"), (-1.0, (2.0,), 0)]
+        assert dispatch.variable.get() == "caller"
+
+
+def test_exceptions_leave_the_error_state():
+    def forward(x, y):
+        inner.set(x)
+        raise ValueError("left")
+
+    inner, dispatch = contextvars.ContextVar("inner"), Dispatch([(program(float), forward, None, ())])
+    for number in (1.0, 2.0):
+        error, entry = dispatch.run(number, 2.0)
+        assert str(error) == "left" and entry == 0
+        assert inner.get() == number and dispatch.variable.get() == "caller"
+
+
 def test_gradients_of_numbers_have_the_types_of_their_inputs():
     def forward(x, y):
         return x, 1.5, np.float64(2.5), x

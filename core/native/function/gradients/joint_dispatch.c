@@ -8,6 +8,7 @@
 #include "function/gradients/joint_dispatch.h"
 #include "capsule_inl.h"
 #include "evaluate.h"
+#include "function/gradients/error_contexts.h"
 #include "function/marks/code_marks.h"
 
 #define SLOTS_ON_STACK 32 /* calls with more slots allocate an array */
@@ -21,10 +22,8 @@ typedef struct {
     PyObject *rest;       /* owned; a tuple of the slots after the positional arguments, UNBOUND for no value */
     Py_ssize_t arguments; /* the number of positional arguments */
     PyObject *entries;    /* owned; a tuple of (program, forward, backward, scalars) */
-    PyObject *variable;   /* owned; NumPy's context variable; NULL: `run` returns None */
-    PyObject *caller;     /* owned; the error state for which the next two hold */
-    PyObject *raising;    /* owned; the error state of forward functions */
-    PyObject *ignoring;   /* owned; the error state of backward functions */
+    PyObject *caller;     /* owned; the error state of NumPy for which `contexts` hold; NULL: `run` returns None */
+    ErrorContexts contexts;
 } JointDispatch;
 
 /* The parts of an entry, all borrowed. */
@@ -84,27 +83,12 @@ entry_find(JointDispatch *self, PyObject *entries, PyObject *args, PyObject **in
     return found;
 }
 
-/* NEW reference to callable(*args) under an error state of NumPy; NULL with an exception set. */
+/* NEW reference to the result of a function of an entry, a tuple with items, under an error state; NULL with an
+ * exception set. */
 static PyObject *
-call_under(PyObject *variable, PyObject *state, PyObject *callable, PyObject *args)
+function_call(JointDispatch *self, const ErrorState *state, PyObject *function, PyObject *args)
 {
-    PyObject *token = PyContextVar_Set(variable, state); /* owned */
-    if (token == NULL) {
-        return NULL;
-    }
-    PyObject *result = PyObject_Call(callable, args, NULL); /* owned, given away */
-    PyObject *type, *value, *traceback;                     /* owned, given back */
-    PyErr_Fetch(&type, &value, &traceback);
-    if (PyContextVar_Reset(variable, token) < 0) {
-        Py_CLEAR(result);
-        Py_XDECREF(type);
-        Py_XDECREF(value);
-        Py_XDECREF(traceback);
-    }
-    else {
-        PyErr_Restore(type, value, traceback);
-    }
-    Py_DECREF(token);
+    PyObject *result = error_state_call(&self->contexts, state, function, args); /* owned, given away */
     if (result != NULL && (!PyTuple_CheckExact(result) || PyTuple_GET_SIZE(result) == 0)) {
         PyErr_Format(PyExc_SystemError, "a joint function returned %.200R", result);
         Py_CLEAR(result);
@@ -143,14 +127,12 @@ gradients_typed(PyObject *gradients, PyObject *inputs, PyObject *scalars)
 static int
 entry_run(JointDispatch *self, const Entry *entry, PyObject *inputs, JointOutcome *outcome)
 {
-    PyObject *variable = self->variable, *ignoring = self->ignoring; /* owned: the calls may change self */
-    PyObject *gradients = NULL;                                      /* owned */
-    Py_INCREF(variable);
-    Py_INCREF(ignoring);
-    PyObject *result = call_under(variable, self->raising, entry->forward, inputs); /* owned */
+    ErrorState raising = error_state_take(&self->contexts, RAISING), ignoring = error_state_take(&self->contexts, IGNORING);
+    PyObject *gradients = NULL;                                               /* owned */
+    PyObject *result = function_call(self, &raising, entry->forward, inputs); /* owned */
     if (result != NULL && (gradients = PyTuple_GetSlice(result, 1, PyTuple_GET_SIZE(result))) != NULL
         && entry->backward != Py_None) {
-        Py_SETREF(gradients, call_under(variable, ignoring, entry->backward, gradients));
+        Py_SETREF(gradients, function_call(self, &ignoring, entry->backward, gradients));
     }
     if (gradients != NULL && PyTuple_GET_SIZE(entry->scalars) == PyTuple_GET_SIZE(gradients)) {
         Py_SETREF(gradients, gradients_typed(gradients, inputs, entry->scalars));
@@ -161,8 +143,8 @@ entry_run(JointDispatch *self, const Entry *entry, PyObject *inputs, JointOutcom
         outcome->gradients = gradients;
     }
     Py_XDECREF(result);
-    Py_DECREF(ignoring);
-    Py_DECREF(variable);
+    error_state_release(&raising);
+    error_state_release(&ignoring);
     return gradients != NULL ? 0 : -1;
 }
 
@@ -189,10 +171,10 @@ static int
 states_hold(const JointDispatch *self)
 {
     PyObject *state; /* owned */
-    if (self->variable == NULL) {
+    if (self->caller == NULL) {
         return 0;
     }
-    if (PyContextVar_Get(self->variable, NULL, &state) < 0) {
+    if (PyContextVar_Get(self->contexts.variable, NULL, &state) < 0) {
         return -1;
     }
     Py_XDECREF(state);
@@ -337,11 +319,9 @@ dispatch_set_states(JointDispatch *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!OOO:set_states", &PyContextVar_Type, &given[0], &given[1], &given[2], &given[3])) {
         return NULL;
     }
-    PyObject **kept[] = {&self->variable, &self->caller, &self->raising, &self->ignoring};
-    for (int i = 0; i < 4; i++) {
-        Py_INCREF(given[i]);
-        Py_XSETREF(*kept[i], given[i]);
-    }
+    error_contexts_set(&self->contexts, given[0], &given[2]);
+    Py_INCREF(given[1]);
+    Py_XSETREF(self->caller, given[1]);
     Py_RETURN_NONE;
 }
 
@@ -353,11 +333,8 @@ dispatch_traverse(JointDispatch *self, visitproc visit, void *arg)
     Py_VISIT(self->builtins);
     Py_VISIT(self->rest);
     Py_VISIT(self->entries);
-    Py_VISIT(self->variable);
     Py_VISIT(self->caller);
-    Py_VISIT(self->raising);
-    Py_VISIT(self->ignoring);
-    return 0;
+    return error_contexts_traverse(&self->contexts, visit, arg);
 }
 
 /* No tp_clear: no field is ever NULL for a caller. A reference cycle goes through the owner, a Python object. */
@@ -370,10 +347,8 @@ dispatch_dealloc(JointDispatch *self)
     Py_XDECREF(self->builtins);
     Py_XDECREF(self->rest);
     Py_XDECREF(self->entries);
-    Py_XDECREF(self->variable);
     Py_XDECREF(self->caller);
-    Py_XDECREF(self->raising);
-    Py_XDECREF(self->ignoring);
+    error_contexts_release(&self->contexts);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
