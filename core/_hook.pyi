@@ -343,6 +343,17 @@ class GradientCall:
         `JointDispatch.run`.
         """
 
+class GradientFunction:
+    """The base of gradient functions: a call asks `usual` first.
+
+    For all other calls it calls ``self._call(args, kwargs, raised)``. ``raised`` is the answer of `usual` where an entry
+    has raised, else None.
+    """
+
+    usual: Optional[GradientCall]
+    """What calls without keywords ask first."""
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
 class JitFunction:
     """A Python function whose calls run linked code if there is any; otherwise it looks and acts like the function.
 

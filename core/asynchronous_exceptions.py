@@ -72,25 +72,36 @@ def _forget_in_child() -> None:
         _signals.forget()
 
 
-def raise_asynchronous(error: BaseException) -> None:
+def raise_asynchronous(error: BaseException, was_caught_in_c: bool = False) -> None:
     """Raise the program's exception that arrived in the middle of the compiler's code, if there is one.
 
     It is the exception itself or one in its chain: code that cleans up after it may have raised another one. Exceptions
     that the program was handling when it called the compiler end the chain.
+
+    Arguments:
+        error: an exception that was caught.
+        was_caught_in_c: whether C code caught it, before it called the function that calls this one.
     """
     at: Optional[BaseException] = error
-    caller = sys._getframe(1)
+    caller: Optional[types.FrameType] = sys._getframe(1)
+    if was_caught_in_c and caller is not None:
+        caller = caller.f_back  # None: C code has called the thread's first frame
     for _ in range(_LONGEST_CHAIN):
-        if at is None or not _was_caught_below(at, caller):
+        if at is None or not _was_caught_below(at, caller, was_caught_in_c):
             return
         if _is_asynchronous(at):
             raise at
         at = at.__cause__ or at.__context__
 
 
-def _was_caught_below(error: BaseException, frame: types.FrameType) -> bool:
-    """Whether a frame, or one that it called, caught the exception; else a caller of the frame did."""
+def _was_caught_below(error: BaseException, frame: Optional[types.FrameType], is_strict: bool) -> bool:
+    """Whether a frame, or one that it called, caught the exception; else a caller of the frame did.
+
+    ``is_strict``: the frame itself has not caught it.
+    """
     at = error.__traceback__.tb_frame if error.__traceback__ is not None else None
+    if is_strict and at is frame:
+        return False
     while at is not None and at is not frame:
         at = at.f_back
     return at is frame

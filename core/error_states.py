@@ -1,8 +1,8 @@
 """NumPy's error state for joint functions: one that raises what the caller's state reports, and one that ignores all.
 
-`pijit/gradient_kernels.py` and `core/native/function/joint_dispatch.c` enter them. `np.errstate` takes longer than a
-small kernel. From NumPy 2.0 on the state is an immutable object in a context variable, so the states that follow from
-it are made once.
+`pijit/gradient_kernels.py` and `core/native/function/gradients/joint_dispatch.c` enter them. `np.errstate` takes longer
+than a small kernel. From NumPy 2.0 on the state is an immutable object in a context variable, so the states that follow
+from it are made once.
 """
 
 from __future__ import annotations

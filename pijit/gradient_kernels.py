@@ -103,10 +103,6 @@ class Raised(NamedTuple):
     number: int
 
 
-def _no_answer(_: Tuple[Any, ...]) -> None:
-    """`GradientKernels.fast` while no joint function is known for the usual call."""
-
-
 class GradientKernels:
     """The joint functions of one gradient function.
 
@@ -115,21 +111,19 @@ class GradientKernels:
         keys: positions or names of the differentiated arguments.
         limit: the most bytes that may be kept for the backward part; None: as for a tape.
         form: what the gradient function returns.
+        caller: the gradient function; gets the attribute `usual`, whose calls give what it returns, or a `Raised`.
 
     Attributes:
         entries: the joint functions and refusals, with their guards.
-        fast: called with a tuple of arguments. It returns what the gradient function returns, a `Raised`, or None for
-            calls that it does not run.
     """
 
-    raised = Raised
-
-    def __init__(self, function: Any, keys: Sequence[Any], limit: Optional[int] = None, form: Form = Form()) -> None:
+    def __init__(self, function: Any, keys: Sequence[Any], limit: Optional[int] = None, form: Form = Form(),
+                 caller: Optional[_hook.GradientFunction] = None) -> None:
         self.entries: List[JointEntry] = []
-        self.fast: Callable[[Tuple[Any, ...]], Any] = _no_answer
         self._why = ""
         self._function: Any = getattr(function, "py_func", function)
         self._given, self._keys, self._limit, self._form = function, tuple(keys), limit, form
+        self._caller = caller
         self._least = 1 + max((key for key in keys if isinstance(key, int)), default=-1)
         self._left: List[int] = []  # for each entry, the calls in a row that it has left
         self._state: Any = None
@@ -155,7 +149,7 @@ class GradientKernels:
     def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], warm: int = WARM,
              raised: Optional[Raised] = None) -> Union[Found, Repeat, None]:
         """Value and gradients, or None: the tape is to run this call, as it runs the first ``warm`` ones. A `Repeat`
-        stands for None after host calls. ``raised`` is the answer of `fast` to this call."""
+        stands for None after host calls. ``raised`` is the answer of `usual` to this call."""
         try:
             if raised is not None:
                 return self._after_error(args, raised)
@@ -262,13 +256,14 @@ class GradientKernels:
             (entry.program, entry.function if entry.are_plain and not entry.has_host_calls else None, entry.backward,
              () if entry.are_arrays else entry.wanted) for entry in self.entries))
 
-        if self._usual is None and not self._form.has_aux:
-            self._usual = _hook.GradientCall(self._dispatch, Raised, self._left, self._form.single,
+        if self._usual is None and self._caller is not None and not self._form.has_aux:
+            self._caller.usual = self._usual = _hook.GradientCall(self._dispatch, Raised, self._left, self._form.single,
                                              self._form.with_value)
-            self.fast = self._usual.call
 
     def _drop_dispatch(self) -> None:
-        self._dispatch, self._usual, self.fast = None, None, _no_answer
+        self._dispatch = self._usual = None
+        if self._caller is not None:
+            self._caller.usual = None
 
     def _roots(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[Any, ...]:
         """What the guards of a call read."""

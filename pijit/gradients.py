@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from pijit.core.tape.records import record_result
 from pijit.core.tape.state import STATE, no_grad, reached
 from pijit.core.tape.tape import NUMBERS
 from pijit.reporting.gradient_report import GradientReport
+
+if TYPE_CHECKING or why_not_python() is None:
+    from pijit.core._hook import GradientFunction
+else:
+    GradientFunction = object  # there is no C part; `grad` raises
 
 F = TypeVar("F", bound=Callable[..., Any])
 Argnums = Union[int, str, Sequence[Union[int, str]]]
@@ -67,7 +72,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
     return GradFunction(f, argnums, has_aux, strict, with_value=True, tape_limit=tape_limit)
 
 
-class GradFunction:
+class GradFunction(GradientFunction):
     """The result of `grad` and `value_and_grad`. Called like the function; `__wrapped__` is the function."""
 
     tape_aware = True
@@ -94,18 +99,13 @@ class GradFunction:
         self._compiles = why_not_python() is None
         functools.update_wrapper(self, f, updated=())
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The gradient; with the value or the auxiliary result if requested."""
-        kernels, raised = self._kernels or self._new_kernels(), None
-        if kernels and not kwargs:
-            answer = kernels.fast(args)
-            if answer is not None:
-                if type(answer) is not kernels.raised:
-                    return answer
-                from pijit.core.asynchronous_exceptions import raise_asynchronous
+    def _call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], raised: Any) -> Any:
+        """The gradient; with the value or the auxiliary result if requested. For calls that `usual` does not answer."""
+        kernels = self._kernels or self._new_kernels()
+        if raised is not None:
+            from pijit.core.asynchronous_exceptions import raise_asynchronous
 
-                raise_asynchronous(answer.error)
-                raised = answer
+            raise_asynchronous(raised.error, was_caught_in_c=True)
         found = kernels.call(args, kwargs, raised=raised) if kernels and not STATE.tapes else None
         if found is not None and len(found) > 1:
             value, gradients = found[0], found[1]
@@ -125,7 +125,7 @@ class GradFunction:
         from pijit.gradient_kernels import Form, GradientKernels
 
         self._kernels = GradientKernels(self.__wrapped__, self._keys, self._tape_limit,  # type: ignore[attr-defined]
-                                        Form(self._single, self._with_value, self._has_aux))
+                                        Form(self._single, self._with_value, self._has_aux), self)
         return self._kernels
 
     def _run(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], outcomes: Sequence[Outcome] = ()) -> Any:

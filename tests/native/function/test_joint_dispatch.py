@@ -341,6 +341,56 @@ def test_usual_calls_want_a_dispatch(wrong):
         _hook.GradientCall(Dispatch().c, print, (), False, False)
 
 
+class Answered(_hook.GradientFunction):
+    """A gradient function whose other calls are recorded."""
+
+    def _call(self, args, kwargs, raised):
+        self.others.append((args, kwargs, raised))
+        return "other"
+
+
+def test_gradient_functions_ask_their_usual_call_first():
+    def forward(x, y):
+        if y == 0.0:
+            raise ValueError("zero")
+        return x, y
+
+    gradient = Answered()
+    gradient.others = []
+    assert gradient.usual is None and gradient(1.0, 2.0) == "other"
+    gradient.usual = usual(Dispatch([(program(float), forward, None, ())]), True, True)
+    assert gradient(1.0, 2.0) == (1.0, 2.0) and gradient(*(1.0, 2.0), **{}) == (1.0, 2.0)
+    assert gradient.others == [((1.0, 2.0), {}, None)]
+    assert gradient(1, 2.0) == gradient(1.0, y=2.0) == gradient() == "other"
+    assert gradient.others[1:] == [((1, 2.0), {}, None), ((1.0,), {"y": 2.0}, None), ((), {}, None)]
+    assert gradient(1.0, 0.0) == "other"
+    (args, kwargs, (error, number)), = gradient.others[4:]
+    assert (args, kwargs, str(error), number) == ((1.0, 0.0), {}, "zero", 0)
+    gradient.usual = None
+    assert gradient(1.0, 2.0) == "other"
+    with pytest.raises(TypeError, match="usual must be a GradientCall or None, not int"):
+        gradient.usual = 1
+    with pytest.raises(AttributeError, match="_call"):
+        _hook.GradientFunction()(1.0)
+
+
+def test_gradient_functions_may_lose_their_usual_call_in_a_call():
+    def forward(x, y):
+        gradient.usual = None
+        gc.collect()
+        return x, y
+
+    gradient = Answered()
+    gradient.others = []
+    gradient.usual = usual(Dispatch([(program(float), forward, None, ())]), True, False)
+    assert gradient(1.0, 2.0) == 2.0 and gradient(1.0, 2.0) == "other"
+    gradient.itself = gradient
+    gone = weakref.ref(gradient)
+    del gradient
+    gc.collect()
+    assert gone() is None
+
+
 def test_usual_calls_release_what_they_hold():
     class Value:
         pass

@@ -55,31 +55,41 @@ answer_of(const GradientCall *self, const JointOutcome *outcome)
     return gradients;
 }
 
+Answered
+gradient_call_answer(PyObject *call, PyObject *args, PyObject **answer)
+{
+    GradientCall *self = (GradientCall *)call;
+    JointOutcome outcome;
+    int ran = marks.other_stance || recording ? 0 : joint_run(self->dispatch, args, &outcome);
+    *answer = NULL;
+    if (ran <= 0) {
+        return ran < 0 ? ANSWER_FAILED : NOT_ANSWERED;
+    }
+    Answered answered = ANSWERED;
+    if (outcome.error != NULL) {
+        *answer = PyObject_CallFunction(self->raised, "On", outcome.error, outcome.number);
+        answered = ANSWER_RAISED;
+    }
+    else if (self->single && PyTuple_GET_SIZE(outcome.gradients) != 1) {
+        PyErr_Format(PyExc_SystemError, "a joint function returned %zd gradients", PyTuple_GET_SIZE(outcome.gradients));
+    }
+    else if (run_note(self, outcome.number) == 0) {
+        *answer = answer_of(self, &outcome);
+    }
+    joint_outcome_release(&outcome);
+    return *answer != NULL ? answered : ANSWER_FAILED;
+}
+
 static PyObject *
 gradient_call(GradientCall *self, PyObject *args)
 {
     if (!PyTuple_CheckExact(args)) {
         return PyErr_Format(PyExc_TypeError, "args must be a tuple, not %.200s", Py_TYPE(args)->tp_name);
     }
-    JointOutcome outcome;
-    int ran = marks.other_stance || recording ? 0 : joint_run(self->dispatch, args, &outcome);
-    if (ran < 0) {
-        return NULL;
-    }
-    if (ran == 0) {
+    PyObject *answer; /* owned, given away */
+    if (gradient_call_answer((PyObject *)self, args, &answer) == NOT_ANSWERED) {
         Py_RETURN_NONE;
     }
-    PyObject *answer = NULL; /* owned, given away */
-    if (outcome.error != NULL) {
-        answer = PyObject_CallFunction(self->raised, "On", outcome.error, outcome.number);
-    }
-    else if (self->single && PyTuple_GET_SIZE(outcome.gradients) != 1) {
-        PyErr_Format(PyExc_SystemError, "a joint function returned %zd gradients", PyTuple_GET_SIZE(outcome.gradients));
-    }
-    else if (run_note(self, outcome.number) == 0) {
-        answer = answer_of(self, &outcome);
-    }
-    joint_outcome_release(&outcome);
     return answer;
 }
 

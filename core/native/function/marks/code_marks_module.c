@@ -5,6 +5,7 @@
 #include "function/dispatch.h"
 #include "function/entry_timing.h"
 #include "function/gradients/gradient_call.h"
+#include "function/gradients/gradient_function.h"
 #include "function/gradients/joint_dispatch.h"
 #include "function/marks/code_extra.h"
 #include "function/marks/code_extra_inl.h"
@@ -194,6 +195,7 @@ static const ModuleType marks_types[] = {
     {"JitFunction", &JitFunction_Type},
     {"JointDispatch", &JointDispatch_Type},
     {"GradientCall", &GradientCall_Type},
+    {"GradientFunction", &GradientFunction_Type},
     {NULL},
 };
 
