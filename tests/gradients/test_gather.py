@@ -79,7 +79,7 @@ def run(lines, n, lengths, ndim=1):
     shape = tuple(n + axis for axis in range(ndim))
     names = {"f": lambda x, y: x * 0.75 + y, "g": random.normal(size=shape), "v": random.normal(size=shape), "c": 0.3,
              "h": 1.0, "w": random.normal(size=tuple(size - cut for size, cut in zip(shape, lengths["w"]))),
-             "zeros": np.zeros_like}
+             "zeros": np.zeros_like, "empty": lambda array: np.full_like(array, np.nan)}
     exec("\n".join(lines), names)
     return names["g"].tobytes()
 
@@ -87,7 +87,7 @@ def run(lines, n, lengths, ndim=1):
 def gathered(lines, lengths=LENGTHS, functions=("f",), temporary=("a", "b"), cheap=()):
     adjoints = {"g", "g1", "g2", "g3", "g4"}
     return gather(lines, Facts(lacking_of(lengths), set(functions), set(cheap), adjoints, set(temporary).__contains__,
-                               frozenset(["zeros"])))
+                               {"zeros": "empty"}))
 
 
 @pytest.mark.parametrize("source, lengths", [
@@ -148,6 +148,18 @@ g[1:] += q * d[1:]
 g[:-1] += q * d[:-1]
 """
 WITH_SIZES = {"v": (0,), "c": NUMBER, "w": (1,), "d": (1,), "e": (1,)}
+
+
+@pytest.mark.parametrize("updates, begins", [
+    (("[1:] += w", "[:-1] += c", "[:-1] += w"), "empty"), (("[1:] += w", "[1:] += v[1:]", "[:-1] += w"), "empty"),
+    (("[1:-1] += w[1:]", "[2:] += w[1:]", "[2:] += v[2:]"), "zeros"),
+    (("[:-2] += w[1:]", "[1:-1] += w[1:]", "[2:] += w[1:]"), "zeros")])
+def test_an_array_of_which_all_elements_are_stored_begins_without_contents(updates, begins):
+    lines = ["g = zeros(v)"] + ["g" + update for update in updates]
+    found = gathered(lines, WITH_SIZES)
+    assert found.lines[0] == "g = %s(v)" % begins and sum("empty" in line for line in found.lines) == (begins == "empty")
+    for n in list(range(6, 15)) + [40]:
+        assert run(found.lines, n, WITH_SIZES) == run(lines, n, WITH_SIZES)
 
 
 @pytest.mark.parametrize("source, lengths, dead", [

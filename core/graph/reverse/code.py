@@ -6,7 +6,8 @@ Arrays that stores write to have another name after each store that keeps the ol
 from __future__ import annotations
 
 import types
-from typing import Any, Callable, Dict, FrozenSet, List, Mapping, Optional, Sequence, Set, Tuple, cast
+from types import MappingProxyType
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple, cast
 
 import numpy as np
 
@@ -173,7 +174,7 @@ class Code:
 
     # ---- sizes of adjoints and other arrays ----
 
-    def facts(self, temporary: Callable[[str], bool], zeros: FrozenSet[str] = frozenset()) -> Facts:
+    def facts(self, temporary: Callable[[str], bool], zeros: Mapping[str, str] = MappingProxyType({})) -> Facts:
         """What `gather` asks; see there."""
         elementwise = {name for name, value in self.objects.items() if isinstance(value, np.ufunc) or value in _RULES}
         adjoints = {name for name, variable in self.variables.items() if variable.role == ADJOINT}

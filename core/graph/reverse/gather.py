@@ -21,7 +21,8 @@ Terms of the same elements at an end are one statement, too. No other end has th
 The new statement reads the array itself, so that the copy is not needed: NumPy computes all elements before it stores
 one, and kernels store in order. Elements at the ends are copied before. A copy that later statements read stays.
 
-The array may also begin as zeros: then all statements are additions. Cheap arithmetic that a term reads is computed
+The array may also begin as zeros: then all statements are additions. If they store all elements, the array begins
+without contents. Cheap arithmetic that a term reads is computed
 again in the term, so that it need not be stored: ``v = 0.1 * u[1:]`` and ``q * v[:-1]`` give ``q * (0.1 * u[1:][:-1])``
 (rematerialisation). `LoopAdjoints` calls `gather` with the lines of
 one iteration, and `joint` with those of a function without loops.
@@ -31,7 +32,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from typing import Any, Dict, FrozenSet, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from pijit.core.graph.reverse.array_parts import WHOLE, Cuts, Part, Range, literal, part_of, slices_code, within_part
 from pijit.core.graph.reverse.liveness import statements_of
@@ -80,13 +81,16 @@ def gather(lines: Sequence[str], facts: Facts) -> Optional[Gathered]:
             window = _Window(statements, number, copied[1] if copied else None, name, copy, lengths, facts)
             found = window.lines()
             if found is not None:
-                begin = number if window.drops_copy else number + 1
+                begin = number if window.drops_copy or window.stores_all else number + 1
+                if window.stores_all:
+                    function = statement.value.func.id  # type: ignore[attr-defined]
+                    found.insert(0, lines[number].strip().replace(function, facts.zeros[function], 1))
                 made = lines[:begin], [indent + line for line in found], lines[window.end:]
                 return Gathered([line for part in made for line in part], name, window.least())
     return None
 
 
-def _zeroed(statement: ast.stmt, zeros: FrozenSet[str]) -> str:
+def _zeroed(statement: ast.stmt, zeros: Mapping[str, str]) -> str:
     """The name of an array that a statement makes of zeros, or ""."""
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) \
             and isinstance(statement.value, ast.Call) and isinstance(statement.value.func, ast.Name) \
@@ -110,6 +114,7 @@ class _Window:
 
     Attributes:
         drops_copy: whether the new statements do not need the copy.
+        stores_all: whether they store all elements of an array of zeros before they read one, once `lines` is called.
     """
 
     def __init__(self, statements: Sequence[ast.stmt], start: int, part: Optional[Part], name: str, copy: str,
@@ -127,7 +132,7 @@ class _Window:
                  if isinstance(node, ast.Name)}
         inside = {name for name, number in self._assigned.items() if number < self.end}
         self._needed_later = bool(inside & later) or not all(map(facts.temporary, inside))
-        self.drops_copy = bool(copy) and copy not in later
+        self.drops_copy, self.stores_all = bool(copy) and copy not in later, False
         self._ends: Dict[str, Tuple[Range, ...]] = {}
         self._source = ""
 
@@ -208,6 +213,9 @@ class _Window:
                 latest[side] = len(found)
                 before = "0.0" if number < 0 and not self.copy else target
                 found.append((target, "(%s + %s)" % (before, term) if adds else term))
+        once = len(found) == len(latest) and len(self.low) == 1
+        self.stores_all = not self.copy and once and all(
+            0 in {getattr(update.part, side)[0] for update in self.updates} for side in ("low", "high"))
         return ["%s = %s" % one for one in found]
 
     def _terms(self) -> Iterator[Tuple[Tuple[int, bool], str, bool, str]]:

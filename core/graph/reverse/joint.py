@@ -184,7 +184,8 @@ class _Writer:
     def _gather(self, kept: Set[str]) -> None:
         """Gather additions to parts of arrays; ``kept`` are the variables that are returned."""
         code = self.code
-        zeros = frozenset([code.object(np.zeros_like, "zeros_like"), code.object(np.zeros, "zeros")])
+        zeros = {code.object(np.zeros_like, "zeros_like"): code.object(np.empty_like, "empty_like"),
+                 code.object(np.zeros, "zeros"): code.object(np.empty, "empty")}
         found = gather(code.lines, code.facts(lambda name: name not in kept, zeros))
         while found is not None:
             code.lines = without_dead(found.lines, lambda name: name not in kept)

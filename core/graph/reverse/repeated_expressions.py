@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable, Dict, FrozenSet, Optional, Sequence, Set, Union
+from types import MappingProxyType
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Set, Union
 
 from pijit.core.graph.reverse.array_parts import Cuts, literal, part_of
 from pijit.core.named_tuples import NamedTuple
@@ -26,7 +27,7 @@ class Facts(NamedTuple):
         cheap: the names of those among them that are cheap to repeat.
         adjoints: the variables that hold adjoints.
         temporary: tells whether only the statements of a call need a variable.
-        zeros: the names of functions that make arrays of zeros.
+        zeros: the names of functions that make arrays of zeros, with those that make such arrays without contents.
     """
 
     lacking: Callable[[str], Optional[Lacking]]
@@ -34,7 +35,7 @@ class Facts(NamedTuple):
     cheap: Set[str]
     adjoints: Set[str]
     temporary: Callable[[str], bool]
-    zeros: FrozenSet[str] = frozenset()
+    zeros: Mapping[str, str] = MappingProxyType({})
 
 
 class Bound(NamedTuple):
