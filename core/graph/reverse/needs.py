@@ -111,10 +111,8 @@ class Needs:
         self._number(items, needs)
         reading: Reading = {item: list(self._read_backward(item)) for item in items}
         needs.read = {value for found in reading.values() for value, _ in found}
-        if loop is None:
-            self._keep(items, needs, reading, {}, {}, also)
-        else:
-            self._choose(loop, needs, reading, also)
+        carried, last = (self._carried(loop, needs), self._last(items, needs)) if loop is not None else ({}, {})
+        self._keep(items, needs, reading, carried, last, also)
         for item in items:
             for value, after in reading[item]:
                 root = self._roots.of(value)
@@ -135,24 +133,13 @@ class Needs:
                 if following in made and following.type == param.type and self._roots.of(following) is following
                 and following not in self._roots.stored and following not in self._roots.viewed}
 
-    def _choose(self, loop: Loop, needs: SequenceNeeds, reading: Reading, also: Sequence[Value]) -> None:
-        """Choose the arrays whose last version is read from a row; computing the others again saves fewer rows."""
-        carried, inside = self._carried(loop, needs), set(made(loop.items))
-        last = {root: sum(root in self.stored_by(item) for item in loop.items)
-                for root in needs.written if root not in inside}
+    def _last(self, items: Sequence[Item], needs: SequenceNeeds) -> Dict[Value, int]:
+        """The number of the last version of each array of outside that a body stores into.
 
-        def rows() -> int:
-            self._keep(loop.items, needs, reading, carried, last, also)
-            return len(needs.roots | needs.last)
-
-        fewest = rows()
-        for root in sorted(needs.last, key=lambda value: value.id):
-            number = last.pop(root)
-            if rows() < fewest:
-                fewest = rows()
-            else:
-                last[root] = number
-        rows()
+        To compute that version again takes the first one, so that the array would be saved in any case.
+        """
+        inside = set(made(items))
+        return {root: sum(root in self.stored_by(item) for item in items) for root in needs.written - inside}
 
     def _number(self, items: Sequence[Item], needs: SequenceNeeds) -> None:
         """Number the versions."""
@@ -221,7 +208,6 @@ class Needs:
 
         Values in ``carried``, and the versions in ``last``, are not made: they are saved for the next iteration.
         """
-        needs.kept, needs.following, needs.last = set(), {}, set()
         wanted: Set[Value] = set(also)
         versions: Set[Version] = set()
 
