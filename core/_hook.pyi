@@ -346,8 +346,8 @@ class GradientCall:
 class GradientFunction:
     """The base of gradient functions: a call asks `usual` first.
 
-    For all other calls it calls ``self._call(args, kwargs, raised)``. ``raised`` is the answer of `usual` where an entry
-    has raised, else None.
+    For all other calls it calls ``self._call(args, kwargs, raised)``, where ``raised`` is the answer of `usual` if an
+    entry has raised, else None.
     """
 
     usual: Optional[GradientCall]
