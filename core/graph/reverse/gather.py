@@ -22,10 +22,9 @@ The new statement reads the array itself, so that the copy is not needed: NumPy 
 one, and kernels store in order. Elements at the ends are copied before. A copy that later statements read stays.
 
 The array may also begin as zeros: then all statements are additions. If they store all elements, the array begins
-without contents. Cheap arithmetic that a term reads is computed
-again in the term, so that it need not be stored: ``v = 0.1 * u[1:]`` and ``q * v[:-1]`` give ``q * (0.1 * u[1:][:-1])``
-(rematerialisation). `LoopAdjoints` calls `gather` with the lines of
-one iteration, and `joint` with those of a function without loops.
+without contents. Cheap arithmetic that a term reads is computed again in the term, so that it need not be stored:
+``v = 0.1 * u[1:]`` and ``q * v[:-1]`` give ``q * (0.1 * u[1:][:-1])`` (rematerialisation). `LoopAdjoints` calls
+`gather` with the lines of one iteration, and `joint` with those of a function without loops.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class SequenceNeeds:
         roots: the arrays of outside that the sequence stores into and whose first version is needed.
         read: the values that the backward parts of its items read.
         following: the needed values that are the next iteration's loop-carried values, with the loop-carried value.
-        last: the arrays of outside whose last version is needed: the next iteration's saved row has it.
+        last: the arrays of outside whose last version is needed, with its number; the next iteration's row has it.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class SequenceNeeds:
         self.roots: Set[Value] = set()
         self.read: Set[Value] = set()
         self.following: Dict[Value, Value] = {}
-        self.last: Set[Value] = set()
+        self.last: Dict[Value, int] = {}
 
 
 class Needs:
@@ -77,12 +77,12 @@ class Needs:
         needs = self.of[loop]
         wanted = needs.values.union(needs.following.values())
         return [param for param in loop.params if param in wanted] + sorted(
-            needs.roots | needs.last, key=lambda value: value.id)
+            needs.roots.union(needs.last), key=lambda value: value.id)
 
     def in_following_row(self, loop: Loop) -> List[Value]:
         """What an iteration reads of the next iteration's row, in the order of `saved`."""
         needs = self.of[loop]
-        wanted = needs.last.union(needs.following.values())
+        wanted = {*needs.last, *needs.following.values()}
         return [value for value in self.saved(loop) if value in wanted]
 
     def is_active(self, item: Union[Loop, Conditional]) -> bool:
@@ -103,7 +103,7 @@ class Needs:
             if isinstance(item, Loop):
                 self.of[item] = self._analysed(item.items, item)
                 single = {self._roots.of(op.args[0]) for op in all_ops(item.items) if op.name == "store"}
-                if single & (self.of[item].roots | self.of[item].last):
+                if single & self.of[item].roots.union(self.of[item].last):
                     raise Irreversible("a loop that overwrites elements that its gradient needs")
             elif isinstance(item, Conditional):
                 then, other = (self._analysed(side.items, also=self._indices(side)) for side in item.sides)
@@ -219,7 +219,7 @@ class Needs:
                 version = root, needs.versions[item][root] + (after and root in self.stored_by(item))
                 wanted.update(self._roots.indices(value))
                 if last.get(root) == version[1]:
-                    needs.last.add(root)
+                    needs.last[root] = version[1]
                 else:
                     versions.add(version)
                     wanted.add(root)

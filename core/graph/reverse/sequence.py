@@ -86,7 +86,6 @@ class Forward:
             last: the names of the last versions that are saved.
         """
         kept_arrays, before = set(borrowed), self.is_repeating
-        end = {root: sum(root in self.needs.stored_by(item) for item in items) for root in last}
         self.is_repeating |= kept is not None
         for item in items:
             self.before[item] = dict(self.code.now)
@@ -100,7 +99,7 @@ class Forward:
                 elif isinstance(item, Guard) and kept is None:
                     self._guard(item)
             for root, name in last.items():
-                if root in self.needs.stored_by(item) and needs.versions[item][root] + 1 == end[root]:
+                if root in self.needs.stored_by(item) and needs.versions[item][root] + 1 == needs.last[root]:
                     self.code.now[root] = name
             self.after[item] = dict(self.code.now)
         self.is_repeating = before

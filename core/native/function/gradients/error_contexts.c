@@ -135,9 +135,9 @@ context_of(ErrorContexts *self, const ErrorState *wanted)
         return NULL;
     }
     if (self->variables != variables) {
+        Py_INCREF(variables); /* before finalizers run, which may set others */
         copies_drop(self);
-        Py_INCREF(variables);
-        self->variables = variables;
+        Py_XSETREF(self->variables, variables);
     }
     if (self->copies[state] == NULL && (self->copies[state] = copy_with(self->variable, self->states[state])) == NULL) {
         PyErr_Clear();
@@ -172,8 +172,8 @@ changes_keep(PyObject *context, PyObject *except)
     return failed ? -1 : 0;
 }
 
-/* Leave a context. What code has set in it, which had `before`, is set in the caller's context, too. An exception
- * stays set. 0, or -1 with another exception set. */
+/* Leave a context that had the mapping `before`. Variables that code has set in it are set in the caller's context, too.
+ * An exception stays set. 0, or -1 with another exception set. */
 static int
 context_leave(ErrorContexts *self, PyObject *context, const PyObject *before, PyObject *variable)
 {
