@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Dict, List
 
 TESTS = Path(__file__).resolve().parent
-RUNS = [({}, ["native", "guards"]), ({"PIJIT_TEST_DEAL": "1/10"}, ["capture"])]
+RUNS = [({}, ["native", "guards"]), ({}, ["gradients/test_tape_in_c.py", "gradients/test_rules.py"]),
+        ({"PIJIT_TEST_DEAL": "1/10"}, ["capture"])]
 """Variables and folders of each run."""
 
 DESELECTED = [

@@ -16,32 +16,24 @@ SHARE = 4
 MEMINFO = "/proc/meminfo"
 
 
-class Budget:
-    """Counts the bytes of arrays that a tape holds for its sweep.
+def first_allowance(limit: Optional[int]) -> int:
+    """The bytes that a tape may hold before it asks for more; `limit`: the user's, or None."""
+    return SMALL - 1 if limit is None else limit
 
-    Args:
-        limit: maximum bytes; None: what the tape holds plus a quarter of the free memory, measured at `SMALL` bytes.
+
+def allowance(held: int, limit: Optional[int]) -> int:
+    """The bytes that a tape may hold, when it holds `held`.
+
+    Without a limit of the user's it is what the tape holds plus a quarter of the free memory, measured once.
+
+    Raises:
+        GradientError: PJ506 with the user's line, if the tape holds more than its limit.
     """
-
-    __slots__ = ("_limit", "_held")
-
-    def __init__(self, limit: Optional[int] = None) -> None:
-        self._limit = limit
-        self._held = 0
-
-    def hold(self, size: int) -> None:
-        """Count an array.
-
-        Raises:
-            GradientError: PJ506 with the user's line, if the tape holds more than its limit.
-        """
-        self._held += size
-        if self._limit is None:
-            if self._held < SMALL:
-                return
-            self._limit = max(SMALL, self._held + free_memory() // SHARE)
-        if self._held > self._limit:
-            raise refusal("PJ506", held=_words(self._held), limit=_words(self._limit))
+    if limit is None:
+        return max(SMALL, held + free_memory() // SHARE)
+    if held > limit:
+        raise refusal("PJ506", held=_words(held), limit=_words(limit))
+    return limit
 
 
 def default_limit() -> int:

@@ -80,7 +80,7 @@ class Recorded:
         if not reached:
             self._report_nothing(strict)
         self.tape.give(run, value, seed)
-        (self.tape.kept_sweep if keep else self.tape.sweep)(run)
+        self.tape.sweep(run, keep)
         found = [argument.gather(run) for argument in self._arguments]
         if keep:
             self.tape.forget_adjoints()

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from types import CodeType
-from typing import Any, Optional, Set, Tuple
+from typing import Any, Optional, Tuple
 
 from pijit.core.reasons import reason
-
-INSTRUMENTED: Set[CodeType] = set()
-"""Code objects that `instrument` has made; the innermost frame that runs one gives the user's line."""
+from pijit.core.tape.native import user_place
 
 
 class GradientError(TypeError):
@@ -24,19 +20,14 @@ class GradientWarning(UserWarning):
     """Nothing flows from an argument to the result, so its gradient is zero everywhere."""
 
 
-def user_place() -> Optional[Tuple[str, int]]:
-    """File and line of the innermost frame of instrumented code, or None."""
-    frame: Any = sys._getframe(1)
-    while frame is not None:
-        if frame.f_code in INSTRUMENTED:
-            return frame.f_code.co_filename, frame.f_lineno
-        frame = frame.f_back
-    return None
-
-
 def refusal(reason_id: str, **facts: Any) -> GradientError:
     """The error of a reason; its text names the user's line."""
-    text, place = str(reason(reason_id, **facts)), user_place()
+    return refusal_at(user_place(), reason_id, **facts)
+
+
+def refusal_at(place: Optional[Tuple[str, int]], reason_id: str, **facts: Any) -> GradientError:
+    """The error of a reason at a file and line, or None."""
+    text = str(reason(reason_id, **facts))
     if place is not None:
         text = "{} ({}:{})".format(text, place[0], place[1])
     return GradientError(text, reason_id)

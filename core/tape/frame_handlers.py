@@ -7,15 +7,15 @@ import sys
 from typing import Any, Tuple
 
 from pijit.core.tape.calls import instrumented
-from pijit.core.tape.errors import INSTRUMENTED
 from pijit.core.tape.handlers import handles
+from pijit.core.tape.native import is_instrumented
 from pijit.core.tape.operations import taint
 from pijit.core.tape.state import STATE, reached
 
 
 def _caller() -> Any:
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code not in INSTRUMENTED:
+    while frame is not None and not is_instrumented(frame.f_code):
         frame = frame.f_back
     return frame
 

@@ -7,23 +7,51 @@ from __future__ import annotations
 
 import collections
 from types import CodeType, FunctionType
-from typing import Tuple
+from typing import Any, Tuple
 
 from pijit.core.bytecode.rewrite.instrument import Helpers, helper_rows, with_helper_calls
 from pijit.core.tape import attributes, calls, iteration, managers, operations, special_methods
-from pijit.core.tape.errors import INSTRUMENTED
+from pijit.core.tape.callee_rules import CALLEES
+from pijit.core.tape.native import (
+    attribute_helper,
+    call_helper,
+    load_helper,
+    set_instrumented,
+    site_helper,
+    store_attribute_helper,
+    store_slot_helper,
+    truth_helper,
+)
 
-ROWS = helper_rows(Helpers(
-    binary=operations.BINARY, in_place=operations.INPLACE, negate=operations.negate, posit=operations.posit,
-    invert=operations.invert, load=operations.load, store_slot=operations.store_slot, delete=operations.delete,
-    attribute=attributes.attribute, attribute_of_super=attributes.attribute_of_super,
+HELPERS_IN_PYTHON = Helpers(
+    binary=operations.BINARY_IN_PYTHON, in_place=operations.INPLACE_IN_PYTHON, negate=operations.negate_in_python,
+    posit=operations.posit_in_python, invert=operations.invert, load=operations.load, store_slot=operations.store_slot,
+    delete=operations.delete, attribute=attributes.attribute, attribute_of_super=attributes.attribute_of_super,
     store_attribute=attributes.store_attribute, delete_attribute=attributes.delete_attribute,
     contains=special_methods.contains, truth=special_methods.truth, stand_in=special_methods.stand_in,
     iterate=iteration.iterate, delegated=iteration.delegated, streamed=iteration.streamed, listed=iteration.listed,
     mapping=iteration.mapping, all_listed=iteration.all_listed, all_mappings=iteration.all_mappings,
     entered=managers.entered, site=calls.site, call=calls.call, call_pair=calls.call_pair,
-    call_keywords=calls.call_keywords, call_unpacked=calls.call_unpacked,
-    call_unpacked_site=calls.call_unpacked_site))
+    call_keywords=calls.call_keywords, call_unpacked=calls.call_unpacked, call_unpacked_site=calls.call_unpacked_site)
+"""Helpers for all kinds of values."""
+
+SITE = site_helper(CALLEES, calls.site)
+
+
+def call_pair(lower: Any, upper: Any) -> Any:
+    """A call with two stack slots and no further arguments (CPython 3.11+): `upper()`, or `lower(upper)`."""
+    return SITE(upper) if lower is SITE else SITE(lower, upper)
+
+
+HELPERS = HELPERS_IN_PYTHON._replace(
+    binary=operations.BINARY, in_place=operations.INPLACE, negate=operations.negate, posit=operations.posit,
+    load=load_helper(operations.load), store_slot=store_slot_helper(operations.store_slot),
+    attribute=attribute_helper(attributes.attribute),
+    store_attribute=store_attribute_helper(attributes.store_attribute),
+    truth=truth_helper(special_methods.truth), site=SITE, call=call_helper(CALLEES, calls.call), call_pair=call_pair)
+"""Helpers in C for plain values on one tape; for all else they call those in Python."""
+
+ROWS = helper_rows(HELPERS)
 """What replaces each instruction."""
 
 LIMIT = 4096
@@ -37,9 +65,9 @@ def instrumented_code(code: CodeType) -> CodeType:
     found = _made.get(id(code))
     if found is None:
         found = code, with_helper_calls(code, ROWS)
-        INSTRUMENTED.add(found[1])
+        set_instrumented(found[1], True)
         while len(_made) >= LIMIT:
-            INSTRUMENTED.discard(_made.popitem(last=False)[1][1])
+            set_instrumented(_made.popitem(last=False)[1][1], False)
     else:
         del _made[id(code)]
     _made[id(code)] = found

@@ -14,8 +14,9 @@ import numpy as np
 from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS
 from pijit.core.graph.element_ops import SCALAR_POWERS
 from pijit.core.tape.array_protocols import converted, foreign
-from pijit.core.tape.errors import refusal
+from pijit.core.tape.errors import refusal, refusal_at
 from pijit.core.tape.iteration import streamed
+from pijit.core.tape.native import Rule, operator_helper, user_place
 from pijit.core.tape.records import (
     elementwise_give,
     frozen,
@@ -25,6 +26,7 @@ from pijit.core.tape.records import (
     stored_value_give,
     winners_of,
 )
+from pijit.core.tape.rules import rule_of
 from pijit.core.tape.special_methods import call_recorded, index_value, python_method, stand_in
 from pijit.core.tape.state import STATE, reached, watching
 from pijit.core.tape.tape import NUMBERS, Run, Tape
@@ -56,9 +58,11 @@ def apply_elementwise(function: Any, r: Any, args: Tuple[Any, ...], where: Any =
 
 
 def as_refusal(function: Any) -> Callable[[Exception], Exception]:
-    error = refusal("PJ502", what=getattr(function, "__name__", repr(function)))
+    """Makes an exception of the rule of a function a refusal, which names the place of this call."""
+    place = user_place()
 
     def made(cause: Exception) -> Exception:
+        error = refusal_at(place, "PJ502", what=getattr(function, "__name__", repr(function)))
         error.args = ("{}: {}".format(error, cause),)
         return error
     return made
@@ -204,13 +208,11 @@ def _give_of(tape: Tape, ufunc: Any, args: Tuple[Any, ...], where: Any) -> Any:
     return give
 
 
-def negate(a: Any) -> Any:
-    """`-a`."""
+def negate_in_python(a: Any) -> Any:
     return _unary(operator.neg, "__neg__", np.negative, a)
 
 
-def posit(a: Any) -> Any:
-    """`+a`."""
+def posit_in_python(a: Any) -> Any:
     return _unary(operator.pos, "__pos__", np.positive, a)
 
 
@@ -341,9 +343,34 @@ def store_slot(slot: Tuple[Any, Any, Any]) -> None:
     store(*slot)
 
 
-BINARY: Dict[str, Callable[[Any, Any], Any]] = {name: _binary(name) for name in (
+_POWERS: Dict[float, Rule] = {
+    exponent: made for exponent, made in ((one, rule_of(ufunc, ufunc)) for one, ufunc in SCALAR_POWERS.items())
+    if made is not None}
+
+_NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift")
+
+
+COMPILED = frozenset((
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift",
-    "lt", "le", "gt", "ge", "eq", "ne")}
-INPLACE: Dict[str, Callable[[Any, Any], Any]] = {name: _inplace(name) for name in (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift")}
-_remainder, BINARY["mod"] = BINARY["mod"], remainder
+    "lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "iadd", "isub", "imul", "itruediv"))
+"""Operators whose helpers are in C."""
+
+
+def _compiled(name: str, ufunc: Any, helper: Callable[..., Any]) -> Callable[..., Any]:
+    """The helper for an operator, in C if there is one."""
+    if name not in COMPILED:
+        return helper
+    return operator_helper(name, rule_of(ufunc, ufunc), _POWERS if name == "pow" else None, helper)
+
+
+BINARY_IN_PYTHON: Dict[str, Callable[[Any, Any], Any]] = {name: _binary(name) for name in _NAMES + tuple(REFLECTED)}
+INPLACE_IN_PYTHON: Dict[str, Callable[[Any, Any], Any]] = {name: _inplace(name) for name in _NAMES}
+_remainder, BINARY_IN_PYTHON["mod"] = BINARY_IN_PYTHON["mod"], remainder
+
+BINARY: Dict[str, Callable[[Any, Any], Any]] = {
+    name: _compiled(name, UFUNCS[name], helper) for name, helper in BINARY_IN_PYTHON.items()}
+INPLACE: Dict[str, Callable[[Any, Any], Any]] = {
+    name: _compiled("i" + name, UFUNCS[name], helper) for name, helper in INPLACE_IN_PYTHON.items()}
+"""The helpers of operators, by the names of the functions of `operator`."""
+
+negate, posit = _compiled("neg", np.negative, negate_in_python), _compiled("pos", np.positive, posit_in_python)

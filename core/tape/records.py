@@ -6,7 +6,6 @@ from typing import Any, Callable, Dict, Optional, Tuple
 
 import numpy as np
 
-from pijit.core.graph.derivatives.adjoints import strong_zero
 from pijit.core.graph.derivatives.table import ElementwiseRule, FunctionRule
 from pijit.core.reasons import reason
 from pijit.core.tape.errors import refusal
@@ -18,19 +17,13 @@ Give = Callable[[Run, Any, Any], None]
 
 def elementwise_give(tape: Tape, rule: ElementwiseRule, args: Tuple[Any, ...], where: Any = True) -> Give:
     """Contributions of an elementwise operation."""
-    marks = [tape.active(one) for one in args]
+    marks = sum(tape.active(one) << k for k, one in enumerate(args))
     args = tuple(map(frozen, args))
 
     def give(run: Run, g: Any, r: Any) -> None:
-        values = [tape.value(one) for one in args]
         if where is not True:
             g = run(np.where, where, g, 0)
-        if rule.holomorphic and any(map(np.iscomplexobj, values + [r])):
-            r, values = run(np.conjugate, r), [run(np.conjugate, one) for one in values]
-        for one, mark, partial in zip(args, marks, rule.partials):
-            if mark:
-                part = run(partial, g, r, *values)
-                tape.give(run, one, run(strong_zero, g, part) if rule.singular else part)
+        tape.give_by_rule(run, rule, args, marks, g, r)
     return give
 
 
@@ -78,14 +71,7 @@ def record_result(tape: Tape, r: Any, give: Give) -> None:
         raise refusal("PJ502", what="an array of objects")
     if not tape.carries(r) or tape.active(r):
         return
-    tape.start(r)
-    r = frozen(r)
-
-    def back(run: Run) -> None:
-        g = tape.adjoint(r)
-        if g is not None:
-            give(run, g, tape.value(r))
-    tape.record(back)
+    tape.record_value(r, give)
 
 
 def _record_several(tape: Tape, results: Any, give: Give) -> None:

@@ -6,14 +6,8 @@ import contextlib
 import threading
 from typing import Any, Callable, Iterator, List
 
-from pijit.core.pythons import why_not_python
+from pijit.core.tape.native import plain_run, set_recording, set_tapes
 from pijit.core.tape.tape import Tape
-
-if why_not_python() is None:
-    from pijit.core._hook import set_recording
-else:
-    def set_recording(on: bool) -> None:
-        """There are no calls in C on this Python."""
 
 
 class _State(threading.local):
@@ -27,6 +21,7 @@ STATE = _State()
 def _record_on(tapes: List[Tape]) -> None:
     """Record on these tapes in this thread from now on."""
     STATE.tapes = tapes
+    set_tapes(tapes)
     set_recording(bool(tapes))
 
 
@@ -88,4 +83,4 @@ def runner(call: Callable[..., Any]) -> Callable[..., Any]:
     """The call function of a backward sweep: recorded by the enclosing tapes, or plain if there are none."""
     if STATE.tapes:
         return lambda function, *args, **kwargs: call(function, args, kwargs)
-    return lambda function, *args, **kwargs: function(*args, **kwargs)
+    return plain_run

@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import operator
 from types import FunctionType, MemberDescriptorType, MethodType
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 
 import numpy as np
 
-from pijit.core.graph.derivatives.adjoints import cast_to, sum_to
-from pijit.core.tape.budget import Budget
-from pijit.core.tape.errors import refusal, user_place
-from pijit.core.tape.memory import Memory, overlaps_itself, owner_of
+from pijit.core.graph.derivatives.adjoints import cast_to, strong_zero, sum_to
+from pijit.core.tape import native
+from pijit.core.tape.budget import allowance, first_allowance
+from pijit.core.tape.errors import refusal, refusal_at
+from pijit.core.tape.memory import places_of
+from pijit.core.tape.native import Memory, overlaps_itself
 
 Run = Callable[..., Any]
 """Calls a function of the backward sweep: plainly, or recorded by the enclosing tapes (gradients of gradients)."""
@@ -21,16 +23,6 @@ NUMBERS = (float, complex, np.floating, np.complexfloating)
 CONTAINERS = (list, tuple, dict, set, frozenset)
 DEPTH = 6
 """Maximum depth of the search for active values in containers and objects."""
-
-
-class Number:
-    """An active number and its adjoint. The object is held so that its id is not reused."""
-
-    __slots__ = ("value", "adjoint")
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        self.adjoint: Any = None
 
 
 def accumulate(shadow: Any, g: Any) -> None:
@@ -60,43 +52,22 @@ def same_values(x: Any) -> Any:
     return np.array(x)
 
 
-class Tape:
-    """The records of one gradient call.
+class Tape(native.Tape):
+    """The records of one gradient call, with what is not done in C.
 
     Args:
         beneath: calls a function so that only the enclosing tapes record it.
         integers: whether integers are differentiated too, as if they were real; their adjoints are integers.
         limit: maximum bytes that the tape may hold; None: a fraction of the free memory.
-
-    Attributes:
-        cuts: (place, name) of operations on active values whose derivative is zero.
-        lines: source lines of the recorded operations, with their counts, for `explain`.
     """
 
     def __init__(self, beneath: Run, integers: bool = False, limit: Optional[int] = None) -> None:
         self.beneath = beneath
-        self._budget = Budget(limit)
-        self._kinds = "fciu" if integers else "fc"
+        self.integers = integers
+        self.allowed, self._limit = first_allowance(limit), limit
         self._number_types = NUMBERS + ((np.integer,) if integers else ())
-        self._numbers: Dict[int, Number] = {}
-        self._memory: Dict[int, Memory] = {}
-        self._back: List[Callable[[Run], None]] = []
-        self.cuts: List[Tuple[Optional[Tuple[str, int]], str]] = []
-        self.lines: Dict[Optional[Tuple[str, int]], int] = {}
 
     # Activity.
-
-    def carries(self, x: Any) -> bool:
-        """Whether a value can carry an adjoint: a number or an array of a differentiable kind."""
-        return issubclass(type(x), self._number_types) or (
-            issubclass(type(x), np.ndarray) and x.dtype.kind in self._kinds)
-
-    def active(self, x: Any) -> bool:
-        """Whether a number or an array depends on an active argument."""
-        if issubclass(type(x), np.ndarray):
-            memory = self._memory.get(id(owner_of(x)))
-            return memory is not None and memory.active and x.dtype.kind in self._kinds
-        return id(x) in self._numbers and issubclass(type(x), self._number_types)
 
     def reaches(self, x: Any, depth: int = DEPTH) -> bool:
         """Whether a value is active or refers to an active value."""
@@ -107,43 +78,33 @@ class Tape:
 
     def start(self, x: Any) -> None:
         """Make the numbers and float arrays of a value active."""
-        if issubclass(type(x), np.ndarray):
-            if self.carries(x):
-                self.memory(x).active = True
-        elif issubclass(type(x), self._number_types):
-            self._numbers.setdefault(id(x), Number(x))
-        elif issubclass(type(x), (list, tuple)):
+        if issubclass(type(x), (list, tuple)):
             for one in x:
                 self.start(one)
+        else:
+            self.start_one(x)
 
-    def memory(self, x: np.ndarray[Any, Any]) -> Memory:
-        """The record of the memory that an array views."""
-        owner = owner_of(x)
-        found = self._memory.get(id(owner))
-        if found is None:
-            found = self._memory[id(owner)] = Memory(owner)
-            self._budget.hold(owner.nbytes)
-            if owner.base is not None or not owner.flags.owndata:
-                self._refuse_second_owner(found)
-        return found
+    def check_only_owner(self, made: Memory) -> None:
+        """Refuse a second owner of memory that belongs to neither of the two arrays.
 
-    def _refuse_second_owner(self, made: Memory) -> None:
+        Raises:
+            GradientError: PJ502, because the two would have adjoints of their own.
+        """
         low, high = made.bounds
-        for other in self._memory.values():
+        for other in self.memories():
             if other is not made and other.bounds[0] < high and low < other.bounds[1]:
                 raise refusal("PJ502", what="two arrays over one foreign buffer")
 
+    def over_budget(self, held: int) -> int:
+        """The bytes that the tape may hold; called when it holds more than it was allowed.
+
+        Raises:
+            GradientError: PJ506 with the user's line, if the tape holds more than its limit.
+        """
+        self._limit = allowance(held, self._limit)
+        return self._limit
+
     # Recording.
-
-    def record(self, back: Callable[[Run], None]) -> None:
-        """Add a step of the backward sweep."""
-        place = user_place()
-        self.lines[place] = self.lines.get(place, 0) + 1
-        self._back.append(back)
-
-    def cut(self, name: str) -> None:
-        """Note an operation on an active value whose derivative is zero."""
-        self.cuts.append((user_place(), name))
 
     def note_store(self, target: np.ndarray[Any, Any], index: Any) -> Callable[[Run], None]:
         """Save the elements that a store is about to overwrite; the returned function restores them in the sweep."""
@@ -151,53 +112,34 @@ class Tape:
         if memory.shared is not None:
             raise refusal("PJ505", what=memory.shared)
         old, target = self.beneath(values_at, target, index), target.view()
-        self._budget.hold(old.nbytes)
+        self.hold(old.nbytes)
 
         def undo(run: Run) -> None:
             run(operator.setitem, memory.earlier(run, target), index, old)
         return undo
 
+    def record_by_rule(self, rule: Any, r: Any, operands: Tuple[Any, ...], names: Optional[Tuple[str, ...]]) -> None:
+        """Record a result that is not plain."""
+        from pijit.core.tape.records import record_result  # records needs this module
+
+        marks = sum(self.active(one) << k for k, one in enumerate(operands))
+        place = native.user_place()
+        record_result(self, r, lambda run, g, r: self.give_by_record(run, rule, operands, names, marks, g, r, place))
+
     # The backward sweep.
 
-    def value(self, x: Any) -> Any:
-        """A value at the point that the sweep has reached; containers are rebuilt."""
-        if issubclass(type(x), np.ndarray):
-            memory = self._memory.get(id(owner_of(x)))
-            return x if memory is None else memory.value(x)
-        if type(x) in (list, tuple):
-            return type(x)(map(self.value, x))
-        return x
-
-    def adjoint(self, x: Any) -> Any:
-        """The accumulated adjoint of a value, or None; a writable view for arrays."""
-        if issubclass(type(x), np.ndarray):
-            memory = self._memory.get(id(owner_of(x)))
-            return memory.shadow(x) if memory is not None and memory.active and memory.has_shadow() else None
-        number = self._numbers.get(id(x))
-        return None if number is None else number.adjoint
-
-    def shadow(self, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """The adjoint of an array, created as zeros if there is none."""
-        return self.memory(x).shadow(x)
-
-    def give(self, run: Run, x: Any, g: Any) -> None:
-        """Add to the adjoint of a value; for a container, to that of each item."""
-        if g is None:
-            return
+    def give_converted(self, run: Run, x: Any, g: Any) -> None:
+        """Add to the adjoint of a value after sums over broadcast axes and casts."""
         if type(x) in (list, tuple):
             for one, part in zip(x, g):
                 self.give(run, one, part)
-        elif self.active(x):
-            g = run(cast_to, run(sum_to, g, np.shape(x)), np.asarray(x).dtype)
-            if issubclass(type(x), np.ndarray):
-                self._give_array(run, x, g)
-            else:
-                number = self._numbers[id(x)]
-                number.adjoint = g if number.adjoint is None else run(operator.add, number.adjoint, g)
-
-    def _give_array(self, run: Run, x: np.ndarray[Any, Any], g: Any) -> None:
-        if overlaps_itself(x):
-            row, places = self.memory(x).places(x)
+            return
+        g = run(cast_to, run(sum_to, g, np.shape(x)), np.asarray(x).dtype)
+        if not issubclass(type(x), np.ndarray):
+            before = self.adjoint(x)
+            self.set_adjoint(x, g if before is None else run(operator.add, before, g))
+        elif overlaps_itself(x):
+            row, places = places_of(self.memory(x), x)
             run(accumulate_at, row, places, g)
         else:
             run(accumulate, self.shadow(x), g)
@@ -205,31 +147,94 @@ class Tape:
     def give_at(self, run: Run, x: np.ndarray[Any, Any], index: Any, g: Any) -> None:
         """Add to the adjoints of the elements ``x[index]``."""
         if overlaps_itself(x):
-            row, places = self.memory(x).places(x)
+            row, places = places_of(self.memory(x), x)
             run(accumulate_at, row, places[index], run(cast_to, g, x.dtype))
         else:
             run(accumulate_at, self.shadow(x), index, run(cast_to, g, x.dtype))
 
-    def sweep(self, run: Run) -> None:
-        """Run all records in reverse order; each is dropped after it has run."""
-        with np.errstate(all="ignore"):
-            while self._back:
-                self._back.pop()(run)
+    def give_by_rule(self, run: Run, rule: Any, args: Tuple[Any, ...], marks: int, g: Any, r: Any) -> None:
+        """Give the contributions of an elementwise operation; bit i of `marks`: operand i is active."""
+        values = [self.value(one) for one in args]
+        if rule.holomorphic and any(map(np.iscomplexobj, values + [r])):
+            r, values = run(np.conjugate, r), [run(np.conjugate, one) for one in values]
+        for k, (one, partial) in enumerate(zip(args, rule.partials)):
+            if marks >> k & 1:
+                part = run(partial, g, r, *values)
+                self.give(run, one, run(strong_zero, g, part) if rule.singular else part)
 
-    def forget_adjoints(self) -> None:
-        """Drop the accumulated adjoints, so that a kept tape can be swept again."""
-        for memory in self._memory.values():
-            memory.forget()
-        for number in self._numbers.values():
-            number.adjoint = None
+    def give_by_record(self, run: Run, rule: Any, operands: Tuple[Any, ...], names: Optional[Tuple[str, ...]],
+                       marks: int, g: Any, r: Any, place: Any) -> None:
+        """Give the contributions of an operation that was recorded in C.
 
-    def kept_sweep(self, run: Run) -> None:
-        """A backward sweep that keeps the records for another sweep."""
-        kept = list(self._back)
+        Args:
+            run: calls a function.
+            rule: the `native.Rule` of the operation.
+            operands, names: its arguments, and the names of the last ones.
+            marks: bit i: operand i is active.
+            g, r: the adjoint of the result, and the result.
+            place: file and line of the operation.
+        """
+        if rule.vjp is None:
+            self.give_by_rule(run, rule, operands, marks, g, r)
+            return
+        values = [self.value(one) for one in operands]
+        count = len(values) - len(names or ())
+        named = dict(zip(names or (), values[count:]))
         try:
-            self.sweep(run)
-        finally:
-            self._back = kept
+            if rule.partials:
+                parts = [run(partial, g, r, *values[:count], **named) if marks >> k & 1 else None
+                         for k, partial in enumerate(rule.partials)]
+            else:
+                parts = run(rule.vjp, g, r, *values[:count], **named)
+        except Exception as error:
+            self.refuse_rule(rule, place, error)
+            raise
+        for one, part in zip(operands[:rule.operands], parts):
+            self.give(run, one, part)
+
+    @staticmethod
+    def refuse_rule(rule: Any, place: Any, error: BaseException) -> None:
+        """Raise the refusal of a function, if its rule has raised because it has no derivative here.
+
+        Raises:
+            GradientError: PJ502 with the user's line.
+        """
+        if issubclass(type(error), (NotImplementedError, ArithmeticError, np.linalg.LinAlgError)):
+            made = refusal_at(place, "PJ502", what=getattr(rule.function, "__name__", repr(rule.function)))
+            made.args = ("{}: {}".format(made, error),)
+            raise made from error
+
+    @staticmethod
+    def strong_zero(g: Any, contribution: Any) -> Any:
+        """The contribution of a singular rule."""
+        return strong_zero(g, contribution)
+
+    def undo_store(self, run: Run, target: np.ndarray[Any, Any], old: np.ndarray[Any, Any], rule: Any,
+                   operands: Tuple[Any, ...], marks: int) -> None:
+        """Undo a store that was recorded in C, and give its contributions, if enclosing tapes record this.
+
+        Args:
+            run: calls a function.
+            target: the elements that were stored.
+            old: their values before.
+            rule: what computed the stored values; None: they are the operand.
+            operands, marks: as for `give_by_rule`.
+        """
+        reached = self.adjoint(target)
+        g = None if reached is None else run(cleared, reached, ...)
+        r = None if g is None or rule is None else run(same_values, self.value(target))
+        run(operator.setitem, self.memory(target).earlier(run, target), ..., old)
+        if g is None or not marks:
+            return
+        if rule is None:
+            self.give(run, operands[0], g)
+        else:
+            self.give_by_rule(run, rule, operands, marks, g, r)
+
+    def sweep(self, run: Run, keep: bool = False) -> None:
+        """Run all records in reverse order. Unless they are kept for another sweep, each is dropped."""
+        with np.errstate(all="ignore"):
+            self.run_back(run, keep)
 
 
 def _parts(x: Any) -> Iterator[Any]:
