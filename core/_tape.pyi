@@ -17,6 +17,15 @@ def set_instrumented(code: CodeType, on: bool) -> None:
 def is_instrumented(code: CodeType) -> bool:
     """Whether a code object runs on tapes."""
 
+def remember_rewritten(code: CodeType, rewritten: CodeType, module: Optional[str]) -> None:
+    """Remember that functions with a code object and this `__module__` run rewritten code on tapes.
+
+    The caller keeps the code object alive until it calls `forget_rewritten`.
+    """
+
+def forget_rewritten(code: CodeType) -> None:
+    """Forget what functions with a code object run."""
+
 def user_place() -> Optional[Tuple[str, int]]:
     """File and line of the innermost frame of instrumented code, or None."""
 

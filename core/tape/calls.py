@@ -95,6 +95,13 @@ def instrumented(function: FunctionType) -> FunctionType:
     return rewritten(function)
 
 
+def remember(function: FunctionType) -> None:
+    """Let the next calls of an instrumented function be made in C."""
+    from pijit.core.tape.instrument import remember as remembered  # instrument needs this module
+
+    remembered(function)
+
+
 def _call_function(function: FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     handler = _handler_of(function)
     if handler is not None:
@@ -110,7 +117,11 @@ def _call_function(function: FunctionType, args: Tuple[Any, ...], kwargs: Dict[s
         if not (hides(function, args, kwargs) or reached(args, kwargs)):
             return function(*args, **kwargs)
         function = getattr(function, "__wrapped__", function)
-    return instrumented(function)(*args, **kwargs)
+        return instrumented(function)(*args, **kwargs)
+    made = instrumented(function)
+    if package not in OTHER_THREADS:
+        remember(function)
+    return made(*args, **kwargs)
 
 
 def hides(function: FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bool:

@@ -10,12 +10,16 @@ from types import CodeType, FunctionType
 from typing import Any, Tuple
 
 from pijit.core.bytecode.rewrite.instrument import Helpers, helper_rows, with_helper_calls
+from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS
 from pijit.core.tape import attributes, calls, iteration, managers, operations, special_methods
+from pijit.core.tape.callables import HANDLERS
 from pijit.core.tape.callee_rules import CALLEES
 from pijit.core.tape.native import (
     attribute_helper,
     call_helper,
+    forget_rewritten,
     load_helper,
+    remember_rewritten,
     set_instrumented,
     site_helper,
     store_attribute_helper,
@@ -59,6 +63,10 @@ LIMIT = 4096
 
 _made: "collections.OrderedDict[int, Tuple[CodeType, CodeType]]" = collections.OrderedDict()
 
+_SHARED = frozenset(id(one.__code__) for table in (HANDLERS, FUNCTIONS, CUTS, ELEMENTWISE) for one in table
+                    if type(one) is FunctionType)
+"""The code of functions that do not run rewritten code. A copy of such a function may."""
+
 
 def instrumented_code(code: CodeType) -> CodeType:
     """The rewritten code of a code object."""
@@ -67,7 +75,9 @@ def instrumented_code(code: CodeType) -> CodeType:
         found = code, with_helper_calls(code, ROWS)
         set_instrumented(found[1], True)
         while len(_made) >= LIMIT:
-            set_instrumented(_made.popitem(last=False)[1][1], False)
+            old, rewritten = _made.popitem(last=False)[1]
+            set_instrumented(rewritten, False)
+            forget_rewritten(old)
     else:
         del _made[id(code)]
     _made[id(code)] = found
@@ -81,3 +91,11 @@ def instrumented(function: FunctionType) -> FunctionType:
     made.__kwdefaults__ = function.__kwdefaults__
     made.__qualname__ = function.__qualname__
     return made
+
+
+def remember(function: FunctionType) -> None:
+    """Let calls of a function that was instrumented, and of others with its code, be made in C."""
+    code = function.__code__
+    found = _made.get(id(code))
+    if found is not None and id(code) not in _SHARED:
+        remember_rewritten(code, found[1], function.__module__)

@@ -17,11 +17,13 @@ if TYPE_CHECKING or why_not_python() is None:
         Tape,
         attribute_helper,
         call_helper,
+        forget_rewritten,
         is_instrumented,
         load_helper,
         operator_helper,
         overlaps_itself,
         plain_run,
+        remember_rewritten,
         set_instrumented,
         set_tapes,
         site_helper,
@@ -48,9 +50,10 @@ else:
 
     operator_helper = load_helper = store_slot_helper = site_helper = call_helper = _last
     attribute_helper = store_attribute_helper = truth_helper = _last
+    remember_rewritten = forget_rewritten = _last
     set_instrumented = is_instrumented = overlaps_itself = set_recording = set_tapes = user_place = _last
 
 __all__ = [
-    "Memory", "Rule", "Tape", "attribute_helper", "call_helper", "is_instrumented", "load_helper", "operator_helper",
-    "overlaps_itself", "plain_run", "set_instrumented", "set_recording", "set_tapes", "site_helper",
-    "store_attribute_helper", "store_slot_helper", "truth_helper", "user_place"]
+    "Memory", "Rule", "Tape", "attribute_helper", "call_helper", "forget_rewritten", "is_instrumented", "load_helper",
+    "operator_helper", "overlaps_itself", "plain_run", "remember_rewritten", "set_instrumented", "set_recording",
+    "set_tapes", "site_helper", "store_attribute_helper", "store_slot_helper", "truth_helper", "user_place"]

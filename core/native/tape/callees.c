@@ -3,7 +3,11 @@
 #include "cpython/vectorcall_inl.h"
 #include "tape/pointer_map_inl.h"
 #include "tape/recording.h"
+#include "tape/rewritten.h"
 #include "tape/values_inl.h"
+
+/* Calls of methods with more arguments are made in Python. */
+#define MOST_ARGUMENTS 16
 
 /* How calls of a rewritten function are made. */
 typedef struct {
@@ -111,6 +115,42 @@ callee_call(const Callees *self, Tape *tape, PyObject *function, PyObject *const
     return result;
 }
 
+/* A call of a Python function that runs rewritten code; `owner`: its first argument if it is a method, or NULL. */
+static PyObject *
+function_call(PyObject *function, PyObject *owner, PyObject *const *args, Py_ssize_t count, PyObject *names, int *made)
+{
+    PyObject *items[MOST_ARGUMENTS]; /* borrowed */
+    Py_ssize_t named = names != NULL ? PyTuple_GET_SIZE(names) : 0;
+    PyObject *rewritten = owner == NULL || count + named < MOST_ARGUMENTS ? rewritten_function((PyFunctionObject *)function)
+                                                                          : NULL; /* owned */
+    *made = rewritten != NULL || PyErr_Occurred();
+    if (rewritten == NULL) {
+        return NULL;
+    }
+    if (owner != NULL) {
+        items[0] = owner;
+        memcpy(items + 1, args, (size_t)(count + named) * sizeof(PyObject *));
+        args = items;
+        count++;
+    }
+    PyObject *result = vector_call(rewritten, args, count, names); /* owned, given away */
+    Py_DECREF(rewritten);
+    return result;
+}
+
+/* function(*args, **names) while one tape records. *made: whether the call was made here. */
+static PyObject *
+recorded_call(const Callees *self, PyObject *function, PyObject *const *args, Py_ssize_t count, PyObject *names, int *made)
+{
+    if (Py_TYPE(function) == &PyFunction_Type) {
+        return function_call(function, NULL, args, count, names, made);
+    }
+    if (Py_TYPE(function) == &PyMethod_Type && Py_TYPE(PyMethod_GET_FUNCTION(function)) == &PyFunction_Type) {
+        return function_call(PyMethod_GET_FUNCTION(function), PyMethod_GET_SELF(function), args, count, names, made);
+    }
+    return callee_call(self, recording.only, function, args, count, names, made);
+}
+
 /* site(function, *args, **kwargs) */
 static PyObject *
 site_call(PyObject *helper, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
@@ -118,7 +158,7 @@ site_call(PyObject *helper, PyObject *const *args, Py_ssize_t nargs, PyObject *n
     Callees *self = (Callees *)helper;
     if (recording.only != NULL && nargs >= 1) {
         int made;
-        PyObject *result = callee_call(self, recording.only, args[0], args + 1, nargs - 1, names, &made); /* owned */
+        PyObject *result = recorded_call(self, args[0], args + 1, nargs - 1, names, &made); /* owned */
         if (made) {
             return result;
         }
@@ -133,8 +173,8 @@ tuple_call(PyObject *helper, PyObject *const *args, Py_ssize_t nargs)
     Callees *self = (Callees *)helper;
     if (recording.only != NULL && nargs == 2 && PyTuple_CheckExact(args[1])) {
         int made;
-        PyObject *result = callee_call(self, recording.only, args[0], &PyTuple_GET_ITEM(args[1], 0), PyTuple_GET_SIZE(args[1]),
-                                       NULL, &made); /* owned */
+        PyObject *result = recorded_call(self, args[0], &PyTuple_GET_ITEM(args[1], 0), PyTuple_GET_SIZE(args[1]), NULL,
+                                         &made); /* owned */
         if (made) {
             return result;
         }

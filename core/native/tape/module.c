@@ -9,6 +9,7 @@
 #include "tape/memory.h"
 #include "tape/places.h"
 #include "tape/recording.h"
+#include "tape/rewritten.h"
 #include "tape/rule.h"
 #include "tape/run.h"
 #include "tape/tape.h"
@@ -27,6 +28,8 @@ static PyMethodDef functions[] = {
     {"set_instrumented", places_set_instrumented, METH_VARARGS, NULL},
     {"is_instrumented", places_is_instrumented, METH_O, NULL},
     {"user_place", places_user_place, METH_NOARGS, NULL},
+    {"remember_rewritten", rewritten_remember, METH_VARARGS, NULL},
+    {"forget_rewritten", rewritten_forget, METH_O, NULL},
     {"overlaps_itself", module_overlaps_itself, METH_O, NULL},
     {"operator_helper", helper_operator, METH_VARARGS, NULL},
     {"load_helper", helper_load, METH_O, NULL},

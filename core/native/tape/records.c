@@ -8,6 +8,17 @@
 #include "tape/tape.h"
 #include "tape/values_inl.h"
 
+/* The number of operands. */
+static int
+record_size(const Record *record)
+{
+    int count = 0;
+    while (count < MOST_OPERANDS && record->operands[count] != NULL) {
+        count++;
+    }
+    return count;
+}
+
 static void
 record_release(Record *record)
 {

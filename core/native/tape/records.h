@@ -25,17 +25,6 @@ typedef struct {
     PyObject *operands[MOST_OPERANDS]; /* owned; arrays as views of their own; NULL after the last one */
 } Record;
 
-/* The number of operands. */
-static inline int
-record_size(const Record *record)
-{
-    int count = 0;
-    while (count < MOST_OPERANDS && record->operands[count] != NULL) {
-        count++;
-    }
-    return count;
-}
-
 /* All zeros: no records. */
 typedef struct {
     Record *items; /* owned */
