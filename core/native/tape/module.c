@@ -4,6 +4,7 @@
  * and arrays, several tapes at once, and functions that are not elementwise. */
 #define NUMPY_API_MAIN
 #include "numpy_api.h"
+#include "capsule_inl.h"
 #include "tape/access.h"
 #include "tape/helpers.h"
 #include "tape/memory.h"
@@ -81,7 +82,7 @@ module_fill(PyObject *module)
     return 0;
 }
 
-PyMODINIT_FUNC
+MODULE_INIT
 PyInit__tape(void)
 {
     if (_import_array() < 0) {
