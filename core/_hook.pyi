@@ -354,6 +354,23 @@ class GradientFunction:
     """What calls without keywords ask first."""
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
+class KernelFunction:
+    """A function that is one kernel, without bytecode.
+
+    Args:
+        program: guards over the positional arguments and the namespace; they fetch the kernel's inputs.
+        launcher: the launcher of the kernel; a call returns what it leaves at an exit in its ``returns``.
+        globals, builtins: the namespace.
+        left: the class of the exception that a call raises if the kernel takes another exit.
+        other: the class of the exception that a call raises if a guard fails.
+    """
+
+    program: Any
+    launcher: Any
+    def __init__(self, program: Any, launcher: Any, globals: Dict[str, Any], builtins: Dict[str, Any],
+                 left: Type[Exception], other: Type[Exception]) -> None: ...
+    def __call__(self, *args: Any) -> Any: ...
+
 class JitFunction:
     """A Python function whose calls run linked code if there is any; otherwise it looks and acts like the function.
 

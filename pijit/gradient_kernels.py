@@ -11,7 +11,6 @@ has no effects, with one exception: host calls (`core/tape/host_calls.py`), whic
 from __future__ import annotations
 
 import builtins
-import linecache
 import sys
 import types
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
@@ -21,11 +20,12 @@ import numpy as np
 from pijit.core import _hook
 from pijit.core.error_states import enter_ignoring, enter_raising, leave, states
 from pijit.core.errors import report_internal
-from pijit.core.graph.reverse.errors import Irreversible, TooLarge
+from pijit.core.graph.reverse.errors import Irreversible, TooLarge, check_answer
 from pijit.core.named_tuples import NamedTuple
 from pijit.core.reasons import reason
 from pijit.core.stance import current
 from pijit.core.tape.host_calls import HOST_FUNCTIONS, Outcome, outcomes_of, run_no_python
+from pijit.joint_part import JointPart
 
 LIMIT = 8
 """The most joint functions, with their guards, of one gradient function."""
@@ -97,9 +97,9 @@ class Form(NamedTuple):
 
 
 class Raised(NamedTuple):
-    """The exception of a joint function, and the number of its entry."""
+    """The exception of a joint function, or its answer (`ANSWERS`), and the number of its entry."""
 
-    error: Exception
+    error: Union[Exception, bool, None]
     number: int
 
 
@@ -161,9 +161,6 @@ class GradientKernels:
                         self._left[ran[2]] = 0
                     return ran  # type: ignore[no-any-return]
                 if ran is not None:
-                    from pijit.core.asynchronous_exceptions import raise_asynchronous
-
-                    raise_asynchronous(ran[0])
                     return self._after_error(args, Raised(*ran))
             self.why = self._why_not(args)
             if self.why:
@@ -223,13 +220,29 @@ class GradientKernels:
 
     def _after_error(self, args: Tuple[Any, ...], raised: Raised) -> Union[Found, Repeat, None]:
         """What follows when a joint function that the dispatch in C ran has raised."""
+        from pijit.core.asynchronous_exceptions import raise_asynchronous
+
         error, number = raised
         self.why, found = "", None
-        if isinstance(error, TooLarge):
+        if isinstance(error, Exception):
+            raise_asynchronous(error)
+            self._give_kernels_up(number, error)
+        if error is None:
             roots = self._roots(args, {})
             inputs = self.entries[number].program.check(*roots)
             found = None if inputs is None else self._run_larger(number, inputs, (roots, args))
         return self._counted(number, found)
+
+    def _give_kernels_up(self, number: int, error: Any) -> None:
+        """Jit the functions of an entry if one of its kernels is not for its arguments."""
+        from pijit.core.kernel.kernel_function import OtherArguments
+
+        if issubclass(type(error), OtherArguments):
+            entry = self.entries[number]
+            for part in (entry.function, entry.backward):
+                if part is not None:
+                    part.give_kernel_up()
+            self._set_dispatch()
 
     def _counted(self, number: int, found: Union[Found, Repeat, None]) -> Union[Found, Repeat, None]:
         """Count whether a joint function left a call; if it left many, the tape runs such calls from now on."""
@@ -253,7 +266,8 @@ class GradientKernels:
                                                  vars(builtins))
         self._dispatch.set_states(*known)
         self._dispatch.set_entries(tuple(
-            (entry.program, entry.function if entry.are_plain and not entry.has_host_calls else None, entry.backward,
+            (entry.program, _usual(entry.function) if entry.are_plain and not entry.has_host_calls else None,
+             _usual(entry.backward),
              () if entry.are_arrays else entry.wanted) for entry in self.entries))
 
         if self._usual is None and self._caller is not None and not self._form.has_aux:
@@ -333,7 +347,6 @@ class GradientKernels:
         from pijit.core.graph.reverse.joint import make_joint
         from pijit.core.graph.types import Scalar
         from pijit.core.tape.budget import default_limit
-        from pijit.decorator import jit
 
         inputs = whole.program.check(*roots) or []
         try:
@@ -347,12 +360,11 @@ class GradientKernels:
                                whole.returning, levels, self._form.has_aux)
         except Irreversible as error:
             return JointEntry(whole.program, None, why=reason("PJ510", because=str(error)))
-        made: Any = jit(_function_of(joint.name, joint.source, joint.objects))
-        made.state.constant_globals = True
+        made: Any = JointPart(joint.name, joint.source, joint.objects, joint.has_host_calls)
         backward: Any = None
         if joint.backward_source:
-            backward = jit(_function_of(joint.name + "_backward", joint.backward_source, joint.objects))
-            backward.state.ignored_flags, backward.state.constant_globals = EVERY_FLAG, True
+            backward = JointPart(joint.name + "_backward", joint.backward_source, joint.objects, joint.has_host_calls,
+                                 EVERY_FLAG)
         kinds = [whole.graph.inputs[position].type for position in wanted]
         plain = all(isinstance(kind, Scalar) or kind.layout == "C" and kind.dtype.isnative for kind in kinds)
         arrays = not any(isinstance(kind, Scalar) for kind in kinds)
@@ -368,14 +380,9 @@ class GradientKernels:
         return arguments.index(name)
 
 
-def _function_of(name: str, source: str, objects: Dict[str, Any]) -> types.FunctionType:
-    """A part of a joint function as a Python function; tracebacks and dumps find its source."""
-    filename = "<pijit gradient {}>".format(name)
-    namespace: Dict[str, Any] = dict(objects)
-    exec(compile(source, filename, "exec"), namespace)
-    linecache.cache[filename] = len(source), None, source.splitlines(True), filename
-    function: types.FunctionType = namespace[name]
-    return function
+def _usual(part: Optional[JointPart]) -> Any:
+    """What calls of a part run in C: the part itself before its first call."""
+    return part.usual or part if part is not None else None
 
 
 def _is_plain(value: Any) -> bool:
@@ -400,13 +407,16 @@ def _run(number: int, entry: JointEntry, inputs: Sequence[Any]) -> Union[Found, 
     marks: List[int] = []
     raising = enter_raising()
     try:
-        value, *gradients = entry.function(*inputs, marks) if entry.has_host_calls else entry.function(*inputs)
+        found = entry.function(*inputs, marks) if entry.has_host_calls else entry.function(*inputs)
+        check_answer(found)
+        value, *gradients = found
         if entry.backward is not None:
             ignoring = enter_ignoring()
             try:
                 gradients = entry.backward(*gradients)
             finally:
                 leave(ignoring)
+            check_answer(gradients)
     except Exception as error:
         from pijit.core.asynchronous_exceptions import raise_asynchronous
 

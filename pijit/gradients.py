@@ -102,7 +102,7 @@ class GradFunction(GradientFunction):
     def _call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], raised: Any) -> Any:
         """The gradient; with the value or the auxiliary result if requested. For calls that `usual` does not answer."""
         kernels = self._kernels or self._new_kernels()
-        if raised is not None:
+        if raised is not None and isinstance(raised.error, Exception):
             from pijit.core.asynchronous_exceptions import raise_asynchronous
 
             raise_asynchronous(raised.error, was_caught_in_c=True)

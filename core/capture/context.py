@@ -79,13 +79,15 @@ class CaptureContext:
     - ``host_functions``: functions whose calls become operations of the graph, see `host_calls`.
     - ``handlers``: whether bytecode may enter exception handlers. Captures for gradients have no such entries: if there
       is an exception, the tape runs the call again.
+    - ``abandons``: side exits give the call up: they leave no values, because the caller runs it in another way. Loops
+      handle the interpreter's requests inside the kernel.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "specialisation", "changed", "places",
                  "stores", "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "uncompiled",
                  "mutates", "hinted", "texts", "objects", "by_bytecode", "stepped", "samples", "catches",
                  "within", "around", "sizes", "shared", "work", "shown", "ignored_flags", "constant_globals",
-                 "host_functions", "handlers")
+                 "host_functions", "handlers", "abandons")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], specialisation: Specialisation = Specialisation(),
@@ -126,6 +128,7 @@ class CaptureContext:
         self.constant_globals = False
         self.host_functions: Tuple[Any, ...] = ()
         self.handlers = True
+        self.abandons = False
 
     @property
     def base(self) -> "CaptureContext":

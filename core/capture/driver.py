@@ -157,7 +157,7 @@ class CaptureRequest(NamedTuple):
     ``inliner`` inlines callees; without one no call is inlined. Loops over at most ``unrolling`` items are unrolled.
     ``arrived`` holds the abstract values of arguments that a running call has rebound; ``hints`` are the function's.
     If not ``improved``, the optimising passes do not run. For ``ignored_flags``, ``constant_globals``,
-    ``host_functions`` and ``handlers`` see `CaptureContext`.
+    ``host_functions``, ``handlers`` and ``abandons`` see `CaptureContext`.
     """
 
     analysed: AnalysedCode
@@ -177,6 +177,7 @@ class CaptureRequest(NamedTuple):
     constant_globals: bool = False
     host_functions: Tuple[Any, ...] = ()
     handlers: bool = True
+    abandons: bool = False
 
 
 class _Attempt:
@@ -267,6 +268,7 @@ def _context(request: CaptureRequest, attempt: _Attempt) -> CaptureContext:
     facts.find_written()
     facts.ignored_flags, facts.constant_globals = request.ignored_flags, request.constant_globals
     facts.host_functions, facts.handlers = request.host_functions, request.handlers
+    facts.abandons = request.abandons
     facts.hinted, facts.within, facts.work = attempt.hinted, (request.analysed.code,), attempt.work
     return facts
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 import pijit
+from pijit.core import _hook
 from pijit.gradient_kernels import WARM
 
 
@@ -48,3 +49,10 @@ class Gradient:
     @property
     def why(self):
         return self.f._kernels.why
+
+
+def is_kernel(part):
+    """Whether a function of a joint function has run as one kernel; a large one may be jitted, with several."""
+    if type(part.usual) is _hook.KernelFunction:
+        return part.usual.launcher.calls > 0
+    return any(segment.kind == "kernel" for segment in pijit.explain(part.usual).segments)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import pijit
+from pijit.core import _hook
 from pijit.core.pythons import why_not_python
 from pijit.gradient_kernels import GradientKernels
-from tests.gradients.joint_gradient import Gradient, bits
+from tests.gradients.joint_gradient import Gradient, bits, is_kernel
 
 pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
 
@@ -118,10 +119,9 @@ def test_the_joint_function_is_one_kernel(f, argnums, args):
     for _ in range(4):
         gradient.f(*args)
     entry, = gradient.f._kernels.entries
-    report = pijit.explain(entry.function)
-    assert [segment.kind for segment in report.segments].count("kernel") >= 1
+    assert is_kernel(entry.function)
     if f not in (products,):  # the rule of np.prod makes arrays of other shapes
-        assert {one.reason_id for one in report.breaks} <= {"PJ221", "PJ212"}, report
+        assert type(entry.function.usual) is _hook.KernelFunction
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e308, 5e-324, 0.5, -2.5]

@@ -65,6 +65,11 @@ def exit_to(builder: GraphBuilder, target: int, state: FrameState, side: bool, p
     return _exit(builder, target, builder.liveness.live_in(target), state, side=side, poll=poll, reentry=reentry)
 
 
+def abandoned(builder: GraphBuilder) -> SideExit:
+    """The exit of a kernel that gives the call up; it leaves no values."""
+    return SideExit(builder.graph.exit_number(0, (), 0, True), ())
+
+
 def before_loads(builder: GraphBuilder, piece: Piece) -> Tuple[int, FrameState]:
     """Where bytecode resumes that continues at the end of a piece, and the state there.
 
@@ -91,6 +96,8 @@ def _exit(builder: GraphBuilder, target: int, live: Collection[str], state: Fram
           **how: Any) -> SideExit:
     """An exit with these values of variables, and the operand stack below ``top``."""
     cold = how["side"] or how.get("poll", False)
+    if cold and builder.facts.base.abandons:
+        return abandoned(builder)
     seen = _seen_in_traceback(builder, live, state, target) if cold else live
     deleted = tuple(name for name in sorted(builder.stored.union(seen))
                     if _is_deleted(builder, name, seen, state, cold))
@@ -264,6 +271,8 @@ def side_exit(builder: GraphBuilder, poll: bool = False) -> SideExit:
 
     With few resume points there are few exits, and temporaries of a statement need not be kept for them.
     """
+    if builder.facts.base.abandons:
+        return abandoned(builder)
     if builder.wrote or builder.resume is None:
         raise Break("PJ202", opcode=builder.instr.opname)
     exit: SideExit = builder.exit_to(builder.resume[0], builder.resume[1], True, poll)

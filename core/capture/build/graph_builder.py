@@ -327,7 +327,7 @@ class GraphBuilder(AbstractInterpreter):
 
     def _poll(self, header: Piece, state: FrameState) -> Jump:
         """The back edge to a loop's header, through a block that exits when the interpreter's eval breaker is set."""
-        alone = {"signals": True} if has_generator(state) else {}
+        alone = {"serves": True} if self.facts.base.abandons else {"signals": True} if has_generator(state) else {}
         return self._polled(header, state, self.exit_to(header.start, state, False, True, header.key), alone)
 
     def _polled(self, header: Piece, state: FrameState, exit: SideExit, attrs: Dict[str, Any]) -> Jump:

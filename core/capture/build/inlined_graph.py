@@ -188,7 +188,8 @@ class InlineBuilder(GraphBuilder):
         """Poll for signals alone, because leaving repeats the call in bytecode. There is no poll where it cannot be
         repeated."""
         try:
-            return self._polled(header, state, self.side_exit(True), {"signals": True})
+            how = "serves" if self.facts.base.abandons else "signals"
+            return self._polled(header, state, self.side_exit(True), {how: True})
         except Break:
             jump = Jump(self.blocks[header], [])
             self.pending.append((jump, header, state, self.block))

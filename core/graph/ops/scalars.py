@@ -82,6 +82,7 @@ ROWS: Dict[str, OpInfo] = {
         facts=OBJECTS | Fact.REPORTS_FLAGS | Fact.COSTS_NOTHING, why_exit="a floating-point flag is raised"),
     "poll": OpInfo("",
         "at the back edges of loops: exits when the interpreter has something to do - with an attribute ``signals``: "
-        "has signals to handle - between two bytecodes (a signal, another thread that waits)",
+        "has signals to handle - between two bytecodes (a signal, another thread that waits); with an attribute "
+        "``serves`` it handles that instead",
         facts=Fact.COSTS_NOTHING, why_exit="the interpreter has something to do"),
 }

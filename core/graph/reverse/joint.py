@@ -17,7 +17,7 @@ from pijit.core.graph.reverse.code import ROWS, VALUE, Code
 from pijit.core.graph.reverse.control_flow.structure import region_of
 from pijit.core.graph.reverse.dims import Dim, Dims, Size
 from pijit.core.graph.reverse.effects import check_effects
-from pijit.core.graph.reverse.errors import Irreversible, OtherShapes
+from pijit.core.graph.reverse.errors import ANSWERS, Irreversible, OtherShapes
 from pijit.core.graph.reverse.forward import HOST_CALL, MARKS
 from pijit.core.graph.reverse.gather import gather
 from pijit.core.graph.reverse.liveness import live_in, without_dead
@@ -201,7 +201,7 @@ class _Writer:
                 found.setdefault(self.dims.found(dim), []).append("%s.shape[%d]" % (name, axis + (role == ROWS)))
         tests = ["%s != %s" % pair for dim, alike in found.items() if dim != 1 for pair in zip(alike, alike[1:])]
         return ["    if %s:" % " or ".join(tests),
-                "        raise %s" % code.object(OtherShapes, "OtherShapes")] if tests else []
+                "        return %r" % ANSWERS[OtherShapes]] if tests else []
 
     def _seed(self) -> str:
         dtype = cast(Scalar, self.result.type).dtype
@@ -215,7 +215,7 @@ class _Writer:
         if not tests:
             return []
         return ["    if %s:" % " or ".join(tests),
-                "        raise %s" % self.code.object(OtherShapes, "OtherShapes")]
+                "        return %r" % ANSWERS[OtherShapes]]
 
     def _size(self, size: Dim) -> str:
         """A size of an input, or of a view of one, as code."""

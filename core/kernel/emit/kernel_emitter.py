@@ -377,6 +377,12 @@ def _raised(emitter: KernelEmitter, op: Op) -> None:
 
 def _poll(emitter: KernelEmitter, op: Op) -> None:
     signals = "signals" in op.attrs
+    if "serves" in op.attrs and not emitter.flavour.nogil:
+        emitter.line("if %s:" % emitter.asks(False))
+        emitter.depth += 1
+        emitter.checked("served")
+        emitter.depth -= 1
+        return
     if not emitter.flavour.nogil:
         emitter.guard(op, emitter.asks(signals))
         return

@@ -313,7 +313,7 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "assign": lambda emitter, op: "assign(%s, %s)" % tuple(_args(op)),
     "require": lambda emitter, op: "require(%s)" % _name(op.args[0]),
     "raised": lambda emitter, op: "0",
-    "poll": lambda emitter, op: "poll()",
+    "poll": lambda emitter, op: "None" if "serves" in op.attrs else "poll()",
     "length": lambda emitter, op: "len(%s)" % _name(op.args[0]),
     "new_instance": lambda emitter, op: "new_instance(%s)" % ", ".join(_args(op)),
     "changed_instance": lambda emitter, op: "changed_instance(%s)" % ", ".join(_args(op)),

@@ -191,12 +191,19 @@ def test_exceptions_are_an_answer(in_backward):
 
 
 def test_a_result_of_another_kind_is_an_error():
-    for wrong in (1.0, (), [1.0, 2.0], None):
+    for wrong in (1.0, (), [1.0, 2.0], True):
         dispatch = Dispatch([(program(float), lambda x, y: wrong, None, ())])
         error, number = dispatch.run(1.0, 2.0)
         assert type(error) is SystemError and number == 0 and repr(wrong) in str(error)
     dispatch = Dispatch([(program(float), lambda x, y: (1.0, 2.0), lambda *args: 3.0, ())])
     assert type(dispatch.run(1.0, 2.0)[0]) is SystemError
+
+
+@pytest.mark.parametrize("answer", [None, False])
+def test_answers_of_functions_that_a_call_is_not_for(answer):
+    for functions in ((lambda x, y: answer, None), (lambda x, y: answer, lambda *args: args),
+                      (lambda x, y: (1.0, x), lambda *args: answer)):
+        assert Dispatch([(program(float), *functions, ())]).run(1.0, 2.0) == (answer, 0)
 
 
 def test_traced_calls_do_not_run():

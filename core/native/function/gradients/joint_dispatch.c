@@ -83,13 +83,14 @@ entry_find(JointDispatch *self, PyObject *entries, PyObject *args, PyObject **in
     return found;
 }
 
-/* NEW reference to the result of a function of an entry, a tuple with items, under an error state; NULL with an
- * exception set. */
+/* NEW reference to the result of a function of an entry, under an error state: a tuple with items, or None or False for
+ * a call that the function is not for. NULL with an exception set. */
 static PyObject *
 function_call(JointDispatch *self, const ErrorState *state, PyObject *function, PyObject *args)
 {
     PyObject *result = error_state_call(&self->contexts, state, function, args); /* owned, given away */
-    if (result != NULL && (!PyTuple_CheckExact(result) || PyTuple_GET_SIZE(result) == 0)) {
+    if (result != NULL && result != Py_None && result != Py_False
+        && (!PyTuple_CheckExact(result) || PyTuple_GET_SIZE(result) == 0)) {
         PyErr_Format(PyExc_SystemError, "a joint function returned %.200R", result);
         Py_CLEAR(result);
     }
@@ -123,6 +124,18 @@ gradients_typed(PyObject *gradients, PyObject *inputs, PyObject *scalars)
     return typed;
 }
 
+/* Put a function's answer to a call that it is not for into the outcome: 1; 0 if it is the result. */
+static int
+is_refused(PyObject *result, JointOutcome *outcome)
+{
+    if (result != Py_None && result != Py_False) {
+        return 0;
+    }
+    Py_INCREF(result);
+    outcome->error = result;
+    return 1;
+}
+
 /* Run an entry and fill the outcome: 0, or -1 with an exception set. */
 static int
 entry_run(JointDispatch *self, const Entry *entry, PyObject *inputs, JointOutcome *outcome)
@@ -130,9 +143,12 @@ entry_run(JointDispatch *self, const Entry *entry, PyObject *inputs, JointOutcom
     ErrorState raising = error_state_take(&self->contexts, RAISING), ignoring = error_state_take(&self->contexts, IGNORING);
     PyObject *gradients = NULL;                                               /* owned */
     PyObject *result = function_call(self, &raising, entry->forward, inputs); /* owned */
-    if (result != NULL && (gradients = PyTuple_GetSlice(result, 1, PyTuple_GET_SIZE(result))) != NULL
-        && entry->backward != Py_None) {
+    if (result != NULL && !is_refused(result, outcome)
+        && (gradients = PyTuple_GetSlice(result, 1, PyTuple_GET_SIZE(result))) != NULL && entry->backward != Py_None) {
         Py_SETREF(gradients, function_call(self, &ignoring, entry->backward, gradients));
+    }
+    if (gradients != NULL && is_refused(gradients, outcome)) {
+        Py_CLEAR(gradients);
     }
     if (gradients != NULL && PyTuple_GET_SIZE(entry->scalars) == PyTuple_GET_SIZE(gradients)) {
         Py_SETREF(gradients, gradients_typed(gradients, inputs, entry->scalars));
@@ -145,7 +161,7 @@ entry_run(JointDispatch *self, const Entry *entry, PyObject *inputs, JointOutcom
     Py_XDECREF(result);
     error_state_release(&raising);
     error_state_release(&ignoring);
-    return gradients != NULL ? 0 : -1;
+    return gradients != NULL || outcome->error != NULL ? 0 : -1;
 }
 
 /* NEW reference to the current exception, which is cleared; NULL if it is no Exception, and stays set. */
@@ -354,7 +370,8 @@ dispatch_dealloc(JointDispatch *self)
 
 static PyMethodDef dispatch_methods[] = {
     {"run", (PyCFunction)dispatch_run, METH_O,
-     "run(args)\n--\n\n(value, gradients, number of the entry), (error, number), or None: nothing ran."},
+     "run(args)\n--\n\n(value, gradients, number of the entry), (error, number), or None: nothing ran. An error is an\n"
+     "exception, or what a function returned for a call that it is not for."},
     {"set_entries", (PyCFunction)dispatch_set_entries, METH_O,
      "set_entries(entries)\n--\n\nSet the entries, tuples (program, forward, backward, scalars)."},
     {"set_states", (PyCFunction)dispatch_set_states, METH_VARARGS,

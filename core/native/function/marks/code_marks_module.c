@@ -6,6 +6,7 @@
 #include "function/entry_timing.h"
 #include "function/gradients/gradient_call.h"
 #include "function/gradients/gradient_function.h"
+#include "function/gradients/kernel_function.h"
 #include "function/gradients/joint_dispatch.h"
 #include "function/marks/code_extra.h"
 #include "function/marks/code_extra_inl.h"
@@ -196,6 +197,7 @@ static const ModuleType marks_types[] = {
     {"JointDispatch", &JointDispatch_Type},
     {"GradientCall", &GradientCall_Type},
     {"GradientFunction", &GradientFunction_Type},
+    {"KernelFunction", &KernelFunction_Type},
     {NULL},
 };
 

@@ -1,0 +1,63 @@
+"""Kernel functions: functions that are one kernel, called without bytecode.
+
+`pijit/joint_part.py` makes them. The graph was captured for a kernel that gives calls up at side exits (`abandons` of
+`CaptureRequest`), because the caller has another way to run them. So there is no linked code, and exits pass no values.
+"""
+
+from __future__ import annotations
+
+from typing import AbstractSet, Any, Dict, Optional, Tuple
+
+from pijit.core._hook import KernelFunction
+from pijit.core._launcher import Launcher
+from pijit.core.asynchronous_exceptions import raise_asynchronous
+from pijit.core.graph.ir import Graph
+from pijit.core.kernel.compile import ForkedError, Kernel, TooDeep, compile_graph
+from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.options import CompileOptions
+
+
+class KernelLeft(Exception):
+    """A kernel has given a call up."""
+
+
+class OtherArguments(Exception):
+    """A kernel is not for the arguments of a call."""
+
+
+def kernel_function(graph: Graph, program: Any, exits: AbstractSet[int],
+                    namespace: Tuple[Dict[str, Any], Dict[str, Any]], backend: str, on_disk: bool,
+                    flavour: CompileOptions) -> Optional[KernelFunction]:
+    """The kernel function of a graph, or None if it cannot be compiled, or does not return.
+
+    Args:
+        graph: the graph of a whole function.
+        program: its guards, which fetch its inputs.
+        exits: the exits of the graph that leave the function's result.
+        namespace: the globals and the builtins of the function.
+        backend, on_disk, flavour: as for `compile_graph`.
+
+    A call of it raises `KernelLeft` if the kernel gives it up, and `OtherArguments` if a guard fails.
+    """
+    try:
+        kernel = compile_graph(graph, backend, False, on_disk, flavour)
+    except (TooDeep, ForkedError, CompileError) as error:
+        raise_asynchronous(error)
+        return None
+    returns = _returning(kernel, exits)
+    if not returns:
+        return None
+    return KernelFunction(program, _launcher(kernel, returns), *namespace, KernelLeft, OtherArguments)
+
+
+def _returning(kernel: Kernel, exits: AbstractSet[int]) -> Tuple[int, ...]:
+    """The kernel's exits that leave the function's result, as their last value; the others are constants."""
+    return tuple(id for id, (number, codes) in enumerate(kernel.exits)
+                 if number in exits and all(code[0] == "const" for code in codes[:-1]))
+
+
+def _launcher(kernel: Kernel, returns: Tuple[int, ...]) -> Launcher:
+    """The launcher of a kernel whose guards are checked before."""
+    exits = tuple(codes for _, codes in kernel.exits)
+    return Launcher(None, {}, {}, kernel.inputs, kernel.words, kernel.output_word, kernel.kernel, exits,
+                    max(map(len, exits)), kernel.name, kernel.owner, returns=returns)
