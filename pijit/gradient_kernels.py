@@ -11,6 +11,7 @@ has no effects, with one exception: host calls (`core/tape/host_calls.py`), whic
 from __future__ import annotations
 
 import builtins
+import functools
 import sys
 import types
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
@@ -25,7 +26,7 @@ from pijit.core.named_tuples import NamedTuple
 from pijit.core.reasons import reason
 from pijit.core.stance import current
 from pijit.core.tape.host_calls import HOST_FUNCTIONS, Outcome, outcomes_of, run_no_python
-from pijit.joint_part import JointPart
+from pijit.joint.parts import JointPart, JointParts
 
 LIMIT = 8
 """The most joint functions, with their guards, of one gradient function."""
@@ -67,6 +68,7 @@ class JointEntry(NamedTuple):
         are_plain: whether the guards know that the active inputs are plain, see `_is_plain`.
         are_arrays: whether all active inputs are arrays, so that the gradients have their types.
         has_host_calls: whether the function makes host calls.
+        keep: puts the functions on disk, once both have run; it does that at most once.
         larger: the entries with checkpoints for calls whose loops would save too much otherwise; see `LEVELS`.
     """
 
@@ -79,6 +81,7 @@ class JointEntry(NamedTuple):
     are_plain: bool = False
     are_arrays: bool = False
     has_host_calls: bool = False
+    keep: Any = None
     larger: Tuple[Any, ...] = ()
 
 
@@ -216,6 +219,8 @@ class GradientKernels:
             found = self._run_larger(number, inputs, (roots, args))
         if type(found) is tuple:
             self._set_dispatch()
+            if entry.keep is not None:
+                entry.keep()
         return self._counted(number, found)
 
     def _after_error(self, args: Tuple[Any, ...], raised: Raised) -> Union[Found, Repeat, None]:
@@ -291,9 +296,12 @@ class GradientKernels:
             if larger.function is None:
                 return None
             try:
-                return _run(number, larger, inputs)
+                found = _run(number, larger, inputs)
             except TooLarge:
                 continue
+            if type(found) is tuple:
+                larger.keep()
+            return found
         return None
 
     def _larger(self, number: int, place: int, call: Tuple[Any, Any]) -> JointEntry:
@@ -343,33 +351,39 @@ class GradientKernels:
 
     def _joined(self, whole: Any, roots: Tuple[Any, ...], args: Tuple[Any, ...], levels: int) -> JointEntry:
         """The entry of a function that is one graph."""
-        from pijit.core.graph.passes.fusion import EVERY_FLAG
-        from pijit.core.graph.reverse.joint import make_joint
         from pijit.core.graph.types import Scalar
         from pijit.core.tape.budget import default_limit
+        from pijit.joint import store
 
         inputs = whole.program.check(*roots) or []
+        limit = store.rounded(default_limit()) if self._limit is None else self._limit
         try:
             wanted = tuple(self._position(key, whole.arguments) for key in self._keys)
             for position in wanted:
                 if not _is_plain(inputs[position]):
                     raise Irreversible("an argument that is no float and no float array in C order")
+            kinds = [whole.graph.inputs[position].type for position in wanted]
             shapes = {value: one.shape for value, one in zip(whole.graph.inputs, inputs) if type(one) is np.ndarray}
-            limit = default_limit() if self._limit is None else self._limit
-            joint = make_joint(whole.graph, [whole.graph.inputs[position] for position in wanted], shapes, limit,
-                               whole.returning, levels, self._form.has_aux)
+            key = self._store_key(whole, wanted, inputs, limit, levels)
+            make = functools.partial(_made_joint, whole.graph, [whole.graph.inputs[position] for position in wanted],
+                                     shapes, limit, whole.returning, levels, self._form.has_aux)
+            parts = JointParts.of(key, make)
         except Irreversible as error:
             return JointEntry(whole.program, None, why=reason("PJ510", because=str(error)))
-        made: Any = JointPart(joint.name, joint.source, joint.objects, joint.has_host_calls)
-        backward: Any = None
-        if joint.backward_source:
-            backward = JointPart(joint.name + "_backward", joint.backward_source, joint.objects, joint.has_host_calls,
-                                 EVERY_FLAG)
-        kinds = [whole.graph.inputs[position].type for position in wanted]
         plain = all(isinstance(kind, Scalar) or kind.layout == "C" and kind.dtype.isnative for kind in kinds)
         arrays = not any(isinstance(kind, Scalar) for kind in kinds)
-        return JointEntry(whole.program, made, backward, wanted, joint.source + joint.backward_source,
-                          are_plain=plain, are_arrays=arrays, has_host_calls=joint.has_host_calls)
+        return JointEntry(whole.program, parts.forward, parts.backward, wanted, parts.source, are_plain=plain,
+                          are_arrays=arrays, has_host_calls=parts.has_host_calls, keep=parts.keep)
+
+    def _store_key(self, whole: Any, wanted: Tuple[int, ...], inputs: Sequence[Any], limit: int, levels: int) -> str:
+        """The key of a joint function on disk, or "" if it is not kept there."""
+        from pijit.joint import store
+
+        config = self._state.config
+        if not config.cache or config.backend != "numba":
+            return ""
+        return store.joint_key(whole.graph, wanted, store.shapes_of(inputs), limit, levels,
+                                     self._form.has_aux, sorted(whole.returning))
 
     def _position(self, key: Any, arguments: Sequence[Optional[str]]) -> int:
         """The position of a differentiated argument among the inputs of a graph."""
@@ -378,6 +392,13 @@ class GradientKernels:
         if name not in arguments:
             raise Irreversible("a differentiated argument that the graph does not read as a whole")
         return arguments.index(name)
+
+
+def _made_joint(*args: Any) -> Any:
+    """`make_joint`, whose modules a process with joint functions on disk does not import."""
+    from pijit.core.graph.reverse.joint import make_joint
+
+    return make_joint(*args)
 
 
 def _usual(part: Optional[JointPart]) -> Any:

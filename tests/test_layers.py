@@ -27,6 +27,7 @@ pijit.core.capture.profile
 pijit.core.capture.state
 pijit.core.capture.values
 pijit.core.kernel.kernel_function
+pijit.core.kernel.kernel_record
 pijit.core.kernel.shared
 pijit.core.kernel.compile
 pijit.core.kernel.reference

@@ -18,6 +18,7 @@ from pijit.core.graph.ir import Graph
 from pijit.core.graph.passes import improve
 from pijit.core.kernel import fork_safety
 from pijit.core.kernel.abi import Layout
+from pijit.core.kernel.disk_cache import SUPPORTED, kernel_key
 from pijit.core.kernel.emit import kernel_emitter
 from pijit.core.kernel.errors import CompileError, ForkedError, TooDeep
 from pijit.core.kernel.exit_causes import Cause
@@ -25,6 +26,7 @@ from pijit.core.kernel.llvm import codegen
 from pijit.core.kernel.options import PLAIN, CompileOptions
 from pijit.core.kernel.plan.printer import format_plan
 from pijit.core.kernel.reference import emitter as python_backend
+from pijit.core.kernel.symbols import lasts
 from pijit.core.named_tuples import NamedTuple
 
 __all__ = ["Kernel", "compile_graph", "CompileError", "ForkedError", "TooDeep"]
@@ -56,6 +58,7 @@ class Written(NamedTuple):
         words: the number of words of the kernel's frame.
         make: returns (kernel, owner).
         causes: the exit causes.
+        symbols: the symbols of the names whose meaning differs between kernels.
     """
 
     plan: str
@@ -63,6 +66,7 @@ class Written(NamedTuple):
     words: int
     make: Callable[[], Tuple[Union[int, Any], Any]]
     causes: Tuple[Cause, ...]
+    symbols: Dict[str, str]
 
 
 class Kernel:
@@ -118,6 +122,14 @@ class Kernel:
         written = self._written
         return written.causes if written is not None else ()
 
+    def kept(self) -> Optional[Tuple[str, Tuple[str, ...]]]:
+        """The key of the machine code on disk, and its symbols; None if it is not kept."""
+        written = self._text()
+        names = written.symbols.values()
+        if self._backend != "numba" or not self._on_disk or not SUPPORTED or not all(map(lasts, names)):
+            return None
+        return kernel_key(written.source, written.symbols), tuple(sorted(written.symbols.values()))
+
     def compile(self) -> Tuple[Union[int, Any], Any, int]:
         """Compile the kernel unless that is done. Returns (kernel, owner, words). Raises CompileError."""
         if self.kernel is None:
@@ -160,7 +172,8 @@ class Kernel:
         make = (functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), self._on_disk) if numba
                 else functools.partial(_function, source, emitter.names, graph.name))
         plan = format_plan(emitter.plan) if numba else ""
-        return Written(plan, source, layout.words, make, emitter.causes.found)
+        return Written(plan, source, layout.words, make, emitter.causes.found,
+                       dict(emitter.symbols) if numba else {})
 
 
 def compile_graph(graph: Graph, backend: str = "numba", later: bool = False, on_disk: bool = False,

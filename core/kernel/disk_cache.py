@@ -65,6 +65,11 @@ def kernel_key(source: str, symbols: Dict[str, str]) -> str:
     return _digest((_makers(), source, tuple(sorted(symbols.items())))).hex()
 
 
+def record_key(facts: Any) -> str:
+    """The key of other data than a kernel, which depends on these facts; their repr must say all that they mean."""
+    return _digest((_makers(), facts)).hex()
+
+
 def _digest(what: Any) -> bytes:
     return hashlib.sha256(repr(what).encode("utf-8", "surrogatepass")).digest()
 

@@ -1,6 +1,6 @@
 """Kernel functions: functions that are one kernel, called without bytecode.
 
-`pijit/joint_part.py` makes them. The graph was captured for a kernel that gives calls up at side exits (`abandons` of
+`pijit/joint/parts.py` makes them. The graph was captured for a kernel that gives calls up at side exits (`abandons` of
 `CaptureRequest`), because the caller has another way to run them. So there is no linked code, and exits pass no values.
 """
 
@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import AbstractSet, Any, Dict, Optional, Tuple
 
 from pijit.core._hook import KernelFunction
-from pijit.core._launcher import Launcher
 from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.graph.ir import Graph
 from pijit.core.kernel.compile import ForkedError, Kernel, TooDeep, compile_graph
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.kernel_record import KernelRecord, is_restorable, launcher_of, restored
 from pijit.core.kernel.options import CompileOptions
+from pijit.core.named_tuples import NamedTuple
 
 
 class KernelLeft(Exception):
@@ -25,9 +26,16 @@ class OtherArguments(Exception):
     """A kernel is not for the arguments of a call."""
 
 
+class Made(NamedTuple):
+    """A kernel function, and its record for other processes, or None."""
+
+    function: KernelFunction
+    record: Optional[KernelRecord]
+
+
 def kernel_function(graph: Graph, program: Any, exits: AbstractSet[int],
                     namespace: Tuple[Dict[str, Any], Dict[str, Any]], backend: str, on_disk: bool,
-                    flavour: CompileOptions) -> Optional[KernelFunction]:
+                    flavour: CompileOptions) -> Optional[Made]:
     """The kernel function of a graph, or None if it cannot be compiled, or does not return.
 
     Args:
@@ -44,10 +52,18 @@ def kernel_function(graph: Graph, program: Any, exits: AbstractSet[int],
     except (TooDeep, ForkedError, CompileError) as error:
         raise_asynchronous(error)
         return None
-    returns = _returning(kernel, exits)
-    if not returns:
+    record = _record(kernel, program, _returning(kernel, exits))
+    if not record.returns:
         return None
-    return KernelFunction(program, _launcher(kernel, returns), *namespace, KernelLeft, OtherArguments)
+    function = KernelFunction(program, launcher_of(record, kernel.kernel, kernel.owner), *namespace, KernelLeft,
+                              OtherArguments)
+    return Made(function, record if is_restorable(record) else None)
+
+
+def restored_function(record: KernelRecord,
+                      namespace: Tuple[Dict[str, Any], Dict[str, Any]]) -> Optional[KernelFunction]:
+    """The kernel function of a record, or None if its machine code, or what it refers to, is not here."""
+    return restored(record, namespace, KernelLeft, OtherArguments)
 
 
 def _returning(kernel: Kernel, exits: AbstractSet[int]) -> Tuple[int, ...]:
@@ -56,8 +72,8 @@ def _returning(kernel: Kernel, exits: AbstractSet[int]) -> Tuple[int, ...]:
                  if number in exits and all(code[0] == "const" for code in codes[:-1]))
 
 
-def _launcher(kernel: Kernel, returns: Tuple[int, ...]) -> Launcher:
-    """The launcher of a kernel whose guards are checked before."""
-    exits = tuple(codes for _, codes in kernel.exits)
-    return Launcher(None, {}, {}, kernel.inputs, kernel.words, kernel.output_word, kernel.kernel, exits,
-                    max(map(len, exits)), kernel.name, kernel.owner, returns=returns)
+def _record(kernel: Kernel, program: Any, returns: Tuple[int, ...]) -> KernelRecord:
+    """The record of a kernel; its key is "" if the machine code is not kept on disk."""
+    key, symbols = kernel.kept() or ("", ())
+    return KernelRecord(key, symbols, tuple(program.guards), tuple(program.fetch), kernel.inputs, kernel.words,
+                        kernel.output_word, tuple(codes for _, codes in kernel.exits), returns, kernel.name)

@@ -17,7 +17,7 @@ from pijit.core.graph.gufuncs import LINALG
 _HERE = "pijit.here."
 """The prefix of names that are valid in this process only."""
 _CORE = "numpy._core" if int(np.__version__.split(".")[0]) > 1 else "numpy.core"
-_UMATH: Any = importlib.import_module(_CORE + ".umath")
+UMATH: Any = importlib.import_module(_CORE + ".umath")
 _SYMBOLS: Dict[str, Any] = {}
 
 
@@ -40,13 +40,13 @@ def table_symbol(name: str, words: Sequence[int]) -> str:
 
 def is_numpys(ufunc: np.ufunc) -> bool:
     """Whether the ufunc is the one that NumPy has under its name."""
-    return getattr(_UMATH, ufunc.__name__, None) is ufunc
+    return getattr(UMATH, ufunc.__name__, None) is ufunc
 
 
 def loop_symbol(ufunc: np.ufunc, index: int, words: Tuple[int, int]) -> str:
     """A symbol for [function, data] of an inner loop. It is the same in every process if the ufunc is NumPy's own."""
     name = ufunc.__name__
-    for prefix, module in (("", _UMATH), ("linalg.", LINALG)):
+    for prefix, module in (("", UMATH), ("linalg.", LINALG)):
         if getattr(module, name, None) is ufunc:
             return table_symbol("pijit.ufunc.%s%s.%d" % (prefix, name, index), words)
     return table_symbol(_HERE + "pijit.ufunc.%s.%d.%r" % (name, index, words), words)

@@ -108,6 +108,15 @@ def has_feature(name: str) -> bool:
     return "+" + name in _code_generator()._tm_features.split(",")
 
 
+def linked(code: bytes) -> Tuple[int, Any]:
+    """`link` for code that another process has compiled.
+
+    Raises: ForkedError where this process cannot link.
+    """
+    fork_safety.ensure_usable()
+    return uninterrupted(lambda: link(code))  # type: ignore[no-any-return]
+
+
 def link(code: bytes) -> Tuple[int, Any]:
     """(address, owner) of the kernel in an object file. All symbols of the file must be known in this process."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target().create_target_machine())

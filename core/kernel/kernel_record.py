@@ -1,0 +1,106 @@
+"""Records of kernel functions: what another process needs to run a kernel without its graph.
+
+The machine code is in the disk cache under a key of its own. A record has that key, and what the launcher and the
+guards are made of. `pijit/joint/store.py` keeps records.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, Optional, Tuple
+
+from pijit.core import _launcher
+from pijit.core._hook import KernelFunction
+from pijit.core.graph.gufuncs import LINALG
+from pijit.core.kernel import symbols
+from pijit.core.kernel.disk_cache import DiskCache
+from pijit.core.kernel.llvm import codegen
+from pijit.core.named_tuples import NamedTuple
+from pijit.guards.program import GuardProgram
+from pijit.guards.source import Local, Source
+
+
+class KernelRecord(NamedTuple):
+    """A kernel function, as data.
+
+    Attributes:
+        key: the key of the machine code in the disk cache.
+        symbols: the symbols that the machine code refers to.
+        guards, fetch: the guard program.
+        inputs, words, output_word, exits, returns, name: of the launcher.
+    """
+
+    key: str
+    symbols: Tuple[str, ...]
+    guards: Tuple[Any, ...]
+    fetch: Tuple[Any, ...]
+    inputs: Tuple[Any, ...]
+    words: int
+    output_word: int
+    exits: Tuple[Any, ...]
+    returns: Tuple[int, ...]
+    name: str
+
+
+def launcher_of(record: KernelRecord, kernel: Any, owner: Any) -> _launcher.Launcher:
+    """The launcher of a kernel function; the guards are checked before it is called."""
+    return _launcher.Launcher(None, {}, {}, record.inputs, record.words, record.output_word, kernel, record.exits,
+                              max(map(len, record.exits)), record.name, owner, returns=record.returns)
+
+
+def restored(record: KernelRecord, namespace: Tuple[Dict[str, Any], Dict[str, Any]], left: Any,
+             other: Any) -> Optional[KernelFunction]:
+    """The kernel function of a record, or None if its machine code, or a symbol, is not here.
+
+    Args:
+        record: the record.
+        namespace: the globals and the builtins of the function.
+        left, other: the classes of exceptions, as for `KernelFunction`.
+    """
+    code = DiskCache().load(record.key) if all(map(_is_here, record.symbols)) else None
+    if code is None:
+        return None
+    kernel, owner = codegen.linked(code)
+    program = GuardProgram(list(record.guards), list(record.fetch))
+    return KernelFunction(program, launcher_of(record, kernel, owner), *namespace, left, other)
+
+
+def is_restorable(record: KernelRecord) -> bool:
+    """Whether another process can make the kernel function: its code is on disk, and guards look at arguments alone."""
+    sources = list(record.fetch) + [source for guard in record.guards for source in guard.sources]
+    return bool(record.key) and all(map(_is_nameable, record.symbols)) and all(
+        issubclass(type(root), Local) for source in sources for root in _roots(source))
+
+
+def _roots(source: Source) -> Iterator[Source]:
+    """The sources that a source reads from in the end."""
+    if not source.children:
+        yield source
+    for one in source.children:
+        yield from _roots(one)
+
+
+def _is_nameable(name: str) -> bool:
+    """Whether another process can find what a symbol stands for."""
+    return not name.startswith("pijit.") or name in _WORDS or name.startswith(("pijit.libm.", "pijit.ufunc."))
+
+
+_WORDS: Dict[str, Any] = {"pijit.eval_breaker": _launcher.EVAL_BREAKER, "pijit.signals": _launcher.SIGNALS}
+"""Symbols of words of the interpreter."""
+
+
+def _is_here(name: str) -> bool:
+    """Tell LLVM what a symbol stands for in this process; whether there is such a thing."""
+    if not name.startswith("pijit."):
+        return True  # a part of the machine code
+    if name in _WORDS:
+        return _WORDS[name] is not None and symbols.symbol(name, _WORDS[name]) == name
+    kind, _, rest = name[len("pijit."):].partition(".")
+    if kind == "libm":
+        return symbols.symbol(name, _launcher.libm(rest)) == name
+    ufunc, _, index = rest.rpartition(".")
+    home, _, plain = ufunc.rpartition(".")
+    found = getattr(LINALG if home == "linalg" else symbols.UMATH, plain, None)
+    if found is None:
+        return False
+    words = _launcher.ufunc_loop(found, int(index), symbols.is_numpys(found))
+    return symbols.loop_symbol(found, int(index), words) == name

@@ -1,0 +1,157 @@
+"""The functions of a joint function, as `gradient_kernels` calls them: kernels, or jitted functions."""
+
+from __future__ import annotations
+
+import builtins
+import linecache
+import types
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple
+
+from pijit.core import _hook
+from pijit.joint import store
+
+if TYPE_CHECKING:
+    from pijit.core.graph.reverse.joint import Joint
+
+
+class JointPart:
+    """One of the functions of a joint function: a kernel function, or a jitted one.
+
+    The first call makes a kernel function, if that is possible. The function is jitted once it is called with arguments
+    of other types, because jitted functions have several kernels.
+
+    Args:
+        make: makes the Python function.
+        has_host_calls: it makes host calls, so that it is jitted.
+        ignored_flags: the floating-point flags that it runs without.
+
+    Attributes:
+        usual: what the next calls run; None before the first one.
+        record: the record of the kernel function, or None.
+    """
+
+    def __init__(self, make: Callable[[], types.FunctionType], has_host_calls: bool = False,
+                 ignored_flags: int = 0) -> None:
+        self._make = make
+        self._has_host_calls, self._ignored_flags = has_host_calls, ignored_flags
+        self.usual: Any = None
+        self.record: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        from pijit.core.kernel.kernel_function import OtherArguments
+
+        if self.usual is None:
+            self.usual = (None if self._has_host_calls else self._kernel(args)) or self._jitted()
+        try:
+            return self.usual(*args)
+        except OtherArguments:
+            self.give_kernel_up()
+        return self.usual(*args)
+
+    def restore(self, record: Any) -> None:
+        """Use a kernel from disk, if all that it needs is here."""
+        from pijit.core.kernel.kernel_function import restored_function
+
+        self.usual = restored_function(record, ({}, vars(builtins)))
+
+    def give_kernel_up(self) -> None:
+        """Let the next calls run the jitted function."""
+        self.usual = self._jitted()
+
+    def _jitted(self) -> Any:
+        from pijit.decorator import jit
+
+        jitted: Any = jit(self._make())
+        jitted.state.ignored_flags, jitted.state.constant_globals = self._ignored_flags, True
+        return jitted
+
+    def _kernel(self, args: Tuple[Any, ...]) -> Any:
+        from pijit.core.asynchronous_exceptions import signals_deferred
+        from pijit.core.kernel.kernel_function import kernel_function
+        from pijit.core.kernel.options import flavour_of
+        from pijit.core.preview import whole_graph
+
+        state = self._jitted().state
+        function = state.py_func
+        namespace, unset = (function.__globals__, vars(builtins)), len(function.__code__.co_varnames) - len(args)
+        with signals_deferred():
+            whole = whole_graph(state, (list(args) + [_hook.UNBOUND] * unset,) + namespace, abandons=True)
+            if isinstance(whole, str):
+                return None
+            whole.graph.name = function.__name__
+            made = kernel_function(whole.graph, whole.program, whole.returning, namespace, state.config.backend,
+                                   state.config.cache, flavour_of(state.config))
+        if made is None:
+            return None
+        self.record = made.record
+        return made.function
+
+
+class JointParts:
+    """The functions of a joint function, made or from disk.
+
+    Attributes:
+        forward, backward: the functions; the second may be None.
+        source: their sources.
+        has_host_calls: whether the first one makes host calls.
+    """
+
+    def __init__(self, key: str, stored: Optional[store.StoredJoint], make: Callable[[], Joint]) -> None:
+        from pijit.core.graph.passes.fusion import EVERY_FLAG
+
+        self._key, self._make, self._made = key, make, None if stored is not None else make()
+        named: Any = stored if stored is not None else self._made
+        self._is_kept = stored is not None or not key
+        self.has_host_calls = self._made is not None and self._made.has_host_calls
+        self.source: str = named.source + named.backward_source
+        self.forward = JointPart(self._function, self.has_host_calls)
+        self.backward: Optional[JointPart] = None
+        if named.backward_source:
+            self.backward = JointPart(self._backward_function, self.has_host_calls, EVERY_FLAG)
+
+    @classmethod
+    def of(cls, key: str, make: Callable[[], Joint]) -> JointParts:
+        """The functions under a key on disk, if they are there, else those that `make` makes."""
+        stored = store.load(key)
+        if stored is None:
+            return cls(key, None, make)
+        parts = cls(key, stored, make)
+        parts.forward.restore(stored.forward)
+        if parts.backward is not None and stored.backward is not None:
+            parts.backward.restore(stored.backward)
+        return parts
+
+    def _joint(self) -> Joint:
+        """The joint function; it is made now if its kernels are from disk."""
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def _function(self) -> types.FunctionType:
+        joint = self._joint()
+        return function_of(joint.name, joint.source, joint.objects)
+
+    def _backward_function(self) -> types.FunctionType:
+        joint = self._joint()
+        return function_of(joint.name + "_backward", joint.backward_source, joint.objects)
+
+    def keep(self) -> None:
+        """Put the functions on disk, if both are kernels that other processes can use; only the first call does."""
+        if self._is_kept:
+            return
+        self._is_kept = True
+        records = [part.record for part in (self.forward, self.backward) if part is not None]
+        if None not in records:
+            joint = self._joint()
+            store.save(self._key, store.StoredJoint(joint.source, joint.backward_source, *records,
+                                                    *[None] * (2 - len(records))))
+
+
+def function_of(name: str, source: str, objects: Dict[str, Any]) -> types.FunctionType:
+    """A part of a joint function as a Python function; tracebacks and dumps find its source."""
+    filename = "<pijit gradient {}>".format(name)
+    namespace: Dict[str, Any] = dict(objects)
+    exec(compile(source, filename, "exec"), namespace)
+    linecache.cache[filename] = len(source), None, source.splitlines(True), filename
+    function: types.FunctionType = namespace[name]
+    return function
