@@ -229,21 +229,20 @@ def test_a_rule_that_refuses_names_the_line_of_the_call():
 
 @pytest.mark.parametrize("f", PROGRAMS + [failing_store, failing_shapes], ids=lambda f: f.__name__)
 def test_nothing_is_left_behind(f):
-    for _ in range(300):  # caches fill
-        outcome(f, X)
-    gc.collect()
-    grown = []
     tracemalloc.start()
-    try:
-        for _ in range(6):  # a leak grows each time; caches and other threads do not
-            before = tracemalloc.get_traced_memory()[0]
-            for _ in range(100):
-                outcome(f, X)
-            gc.collect()
-            grown.append(tracemalloc.get_traced_memory()[0] - before)
+    try:  # a leak grows in each round; caches, NumPy's of freed memory among them, do so for some rounds
+        assert any(growth_of(lambda: outcome(f, X)) < 2000 for _ in range(40))
     finally:
         tracemalloc.stop()
-    assert min(grown) < 2000
+
+
+def growth_of(call):
+    """The growth of memory by 100 calls, in bytes; the smallest object has 24."""
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(100):
+        call()
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0] - before
 
 
 def test_references_of_what_rules_and_records_hold():
