@@ -2,7 +2,8 @@
 
 The key has the graph of the function, the shapes of its inputs, and the files of pijit. So a process that captures the
 same graph needs neither reversal nor captures of the joint functions. Machine code is in the disk cache already; a
-stored joint function refers to it (`core/kernel/kernel_record.py`).
+stored joint function refers to it (`core/kernel/kernel_record.py`). Only files that the user's own processes have
+written are read, as with machine code.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 /* Helpers for calls: functions with the rule of an elementwise function are recorded here. */
-#include "tape/helpers.h"
+#include "tape/helpers/helpers.h"
 #include "cpython/vectorcall_inl.h"
 #include "tape/pointer_map_inl.h"
 #include "tape/recording.h"
-#include "tape/rewritten.h"
+#include "tape/helpers/rewritten.h"
 #include "tape/values_inl.h"
 
 /* Calls of methods with more arguments are made in Python. */

@@ -1,6 +1,6 @@
 /* Python decides once for each code object and module that calls run rewritten code (core/tape/calls.py). It remembers the
  * answer here, and forgets it when the rewritten code leaves the cache (core/tape/instrument.py). */
-#include "tape/rewritten.h"
+#include "tape/helpers/rewritten.h"
 #include "cpython/function_parts_inl.h"
 #include "tape/pointer_map.h"
 #include "tape/pointer_map_inl.h"

@@ -1,4 +1,4 @@
-#include "tape/access.h"
+#include "tape/helpers/access.h"
 
 typedef struct {
     PyObject_HEAD

@@ -1,5 +1,5 @@
 /* Helpers for operators: binary, in-place and unary ones, and comparisons. */
-#include "tape/helpers.h"
+#include "tape/helpers/helpers.h"
 #include "cpython/vectorcall_inl.h"
 #include "tape/recording.h"
 #include "tape/values_inl.h"
