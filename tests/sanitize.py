@@ -1,8 +1,8 @@
 """Run tests of the C parts with GCC's sanitizers: `tox -e sanitize`, or `python tests/sanitize.py [pytest arguments]`.
 
-pijit has to be built with PIJIT_BUILD_SANITIZE=1. Without arguments, the tests of the hook, the launcher and the guards
-run, and a tenth of those of captures. Findings are written to stderr. The status is 0 if all tests pass and there are no
-findings, else 1.
+pijit has to be built with PIJIT_BUILD_SANITIZE=1. Without arguments, the tests of the hook, the launcher, the guards and
+the tape run, and a tenth of those of captures. Findings are written to stderr. The status is 0 if all tests pass and
+there are no findings, else 1.
 """
 
 import os
