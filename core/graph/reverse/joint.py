@@ -175,6 +175,7 @@ class _Writer:
             backward_source = _function(name + "_backward", carried, self._equal_sizes(carried) + code.lines)
         else:
             forward.append("    with %s(all='ignore'):" % code.object(np.errstate, "errstate"))
+            code.depth -= 1  # CPython 3.7 and 3.8 have no kernels for a return inside of a with statement
             code.line("return %s" % ", ".join([result] + gradients))
             forward, backward_source = forward + code.lines, ""
         has_host_calls = any(op.name == HOST_CALL for op in code.all_ops)
