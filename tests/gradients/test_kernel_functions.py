@@ -50,17 +50,21 @@ def test_handlers_of_signals_run_while_a_kernel_runs():
     gradient, times = warm(), []
     expected = gradient.f(U, 20000)
     before = signal.signal(signal.SIGALRM, lambda number, frame: times.append(time.perf_counter()))
-    start = time.perf_counter()
+
+    def run():
+        """Whether handlers ran again and again; on a busy machine they may not."""
+        times.clear()
+        start = time.perf_counter()
+        found = gradient.f(U, 20000)
+        took = time.perf_counter() - start
+        assert found[0] == expected[0] and found[1].tobytes() == expected[1].tobytes() and gradient.why == ""
+        return len(times) > 2 and all(later - earlier < 0.8 * took for earlier, later in zip([start] + times, times))
     signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
     try:
-        found = gradient.f(U, 20000)
+        assert any(run() for _ in range(20))
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
-    took = time.perf_counter() - start
-    assert found[0] == expected[0] and found[1].tobytes() == expected[1].tobytes()
-    assert gradient.why == "" and len(times) > 2
-    assert all(later - earlier < 0.8 * took for earlier, later in zip([start] + times, times))
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no interval timers")
@@ -98,14 +102,19 @@ def test_other_threads_run_while_a_kernel_runs():
     sys.setswitchinterval(0.001)
     thread.start()
     try:
-        start = time.perf_counter()
-        gradient.f(U, LONG)
-        end = time.perf_counter()
+        for _ in range(20):  # on a busy machine the other thread may not run
+            start = time.perf_counter()
+            gradient.f(U, LONG)
+            end = time.perf_counter()
+            assert gradient.why == ""
+            if len([one for one in seen if start < one < end]) > 5:
+                break
+        else:
+            pytest.fail("the other thread did not run")
     finally:
         sys.setswitchinterval(before)
         stop.set()
         thread.join()
-    assert gradient.why == "" and len([one for one in seen if start < one < end]) > 5
 
 
 def test_the_garbage_collector_runs_between_iterations():
