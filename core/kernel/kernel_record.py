@@ -89,7 +89,7 @@ _WORDS: Dict[str, Any] = {"pijit.eval_breaker": _launcher.EVAL_BREAKER, "pijit.s
 
 
 def _is_here(name: str) -> bool:
-    """Tell LLVM what a symbol stands for in this process; whether there is such a thing."""
+    """Tell LLVM the address of a symbol in this process; False if it has none."""
     if not name.startswith("pijit."):
         return True  # a part of the machine code
     if name in _WORDS:

@@ -1,4 +1,4 @@
-/* Records of a tape: what the backward sweep does for each operation, in reverse order. */
+/* Records of a tape. The backward sweep runs one for each operation, in reverse order. */
 #ifndef PIJIT_TAPE_RECORDS_H
 #define PIJIT_TAPE_RECORDS_H
 
