@@ -1,7 +1,7 @@
 """Kernel functions: functions that are one kernel, called without bytecode.
 
-`pijit/joint/parts.py` makes them. Their kernels give calls up at side exits (`abandons` of `CaptureRequest`). The caller
-has another way to run such a call. So there is no linked code, and exits pass no values.
+`pijit/joint/parts.py` makes them. Their kernels give calls up at side exits (`abandons` of `CaptureRequest`). The
+caller has another way to run such a call. So there is no linked code, and exits pass no values.
 """
 
 from __future__ import annotations
