@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import os
 import pickle
+import types
 from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -18,11 +19,14 @@ import numpy as np
 from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.graph.ir import PRINTED, Graph
 from pijit.core.graph.kernel_key import graph_key
-from pijit.core.kernel.disk_cache import DiskCache, record_key
+from pijit.core.kernel.disk_cache import DiskCache, logger, record_key
 from pijit.core.kernel.kernel_record import KernelRecord
 from pijit.core.kernel.symbols import is_numpys
 from pijit.core.named_tuples import NamedTuple
 from pijit.guards.facts import is_exactly
+
+_NAMED = (types.FunctionType, types.BuiltinFunctionType, type, type(np.sum))
+"""Kinds of callables that have a module and a name. Objects of other classes may hold anything of the program's."""
 
 
 class StoredJoint(NamedTuple):
@@ -61,8 +65,8 @@ def _is_lasting(value: Any) -> bool:
         return is_numpys(value)
     if issubclass(type(value), np.dtype):
         return bool(value.isbuiltin)
-    if getattr(value, "__module__", "").partition(".")[0] in ("numpy", "math"):
-        return True
+    if issubclass(type(value), _NAMED):
+        return (getattr(value, "__module__", None) or "").partition(".")[0] in ("numpy", "math", "builtins")
     return is_exactly(value, PRINTED) or issubclass(type(value), (np.generic, slice))
 
 
@@ -90,6 +94,7 @@ def load(key: str) -> Optional[StoredJoint]:
         found = pickle.loads(data) if data is not None else None
     except Exception as error:  # a class that has moved
         raise_asynchronous(error)
+        logger.info("a joint function is not read: %s: %s", type(error).__name__, error)
         return None
     return found if issubclass(type(found), StoredJoint) else None
 
@@ -100,6 +105,7 @@ def save(key: str, stored: StoredJoint) -> None:
         data = pickle.dumps(stored)
     except Exception as error:  # such as a reference to an object of this process
         raise_asynchronous(error)
+        logger.info("a joint function is not kept: %s: %s", type(error).__name__, error)
         return
     DiskCache().save(key, data)
 

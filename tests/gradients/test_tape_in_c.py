@@ -156,7 +156,7 @@ def failing_update(x):
 
 
 def without_rule(x):
-    return np.trapezoid(x) if False else np.lexsort((x, x)).sum() * x[0] + np.linalg.matrix_rank(np.outer(x, x)) * x[1]
+    return np.lexsort((x, x)).sum() * x[0] + np.linalg.matrix_rank(np.outer(x, x)) * x[1]
 
 
 @pytest.mark.parametrize("f", [failing_division, failing_index, failing_shapes, failing_store, failing_update, without_rule],
