@@ -124,13 +124,16 @@ def _find(loop: LoopNode, facts: GraphFacts, ownership: Ownership, used: Collect
 
 
 def _all(nodes: List[Any]) -> Iterator[Any]:
-    for node in nodes:
+    """All nodes of a tree in program order. Without recursion: trees of many arms are as deep as they are long."""
+    waiting = list(reversed(nodes))
+    while waiting:
+        node = waiting.pop()
         yield node
         if isinstance(node, If):
-            yield from _all(node.then)
-            yield from _all(node.other)
+            waiting.extend(reversed(node.other))
+            waiting.extend(reversed(node.then))
         elif isinstance(node, (LoopNode, IfFlag)):
-            yield from _all(node.body)
+            waiting.extend(reversed(node.body))
 
 
 def _counted(header: Block, blocks: List[Block]) -> Optional[Tuple[Value, Value]]:
