@@ -55,6 +55,31 @@ PATIENCE = 300.0
 """Seconds after which a test that does not come to an end, ends its process: its name and all stacks are shown then."""
 
 
+WHOLE = ("bytecode", "guards", "native", "reporting")
+"""Folders whose functions with few cases run on all versions: what they test differs by version, or needs a tool of one."""
+
+
+SLOW_FILES = ("tests/conformance/test_jitted_modules.py", "tests/capture/analysis/test_budgets.py",
+              "tests/bytecode/test_identity_311.py")
+"""Files of few tests that take long. Processes that share a run begin with them, so that none ends long after the others."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A scheduler of whole files, as "--dist loadfile" asks for; its own order starts with the files of most tests."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class SlowFilesFirst(LoadFileScheduling):
+        def _assign_work_unit(self, node):
+            for path in [path for path in self.workqueue if path.endswith(SLOW_FILES)]:
+                self.workqueue.move_to_end(path, last=False)
+            super()._assign_work_unit(node)
+
+    return SlowFilesFirst(config, log)
+
+
 def pytest_configure(config):
     global shown_at
     config.addinivalue_line("markers", "unshared: each version that does not skip the test runs all of its cases")
@@ -71,16 +96,18 @@ def pytest_runtest_protocol(item):
 
 def pytest_collection_modifyitems(config, items):
     """With PIJIT_TEST_SHARE=k/n run every n-th case, from the k-th, of test functions with many cases (twice as many in
-    tests/conformance, where few try what others do not); with PIJIT_TEST_FEW=k/n every n-th test of the other functions;
-    with PIJIT_TEST_DEAL=k/n every n-th test of all that are left. Cases marked as unshared are never left to another
-    version: only one version has results to compare them with."""
+    tests/conformance, where few try what others do not); with PIJIT_TEST_FEW=k/n every n-th test of the other functions,
+    those in the folders WHOLE excepted; with PIJIT_TEST_DEAL=k/n every n-th test of all that are left. Cases marked as
+    unshared are never left to another version: only one version has results to compare them with."""
     cases, few, dropped = {}, [], set()
     for item in items:
         cases.setdefault((item.location[0], getattr(item, "originalname", None)), []).append(item)
     for (path, _), group in cases.items():
-        if len(group) > LONG and group[0].get_closest_marker("unshared") is None:
+        if group[0].get_closest_marker("unshared") is not None:
+            continue
+        if len(group) > LONG:
             dropped.update(_not_in_part(group, "SHARE", 2 if "conformance" in path else 1))
-        else:
+        elif not any(folder in path.split("/") for folder in WHOLE):
             few += group
     dropped.update(_not_in_part(few, "FEW"))
     dropped.update(_not_in_part([item for item in items if item not in dropped], "DEAL"))

@@ -19,6 +19,7 @@ def c_files():
                     yield os.path.join(below, name)
 
 
+@pytest.mark.unshared
 def test_c_files_are_formatted():
     tool = shutil.which("clang-format")
     version = subprocess.check_output([tool, "--version"], universal_newlines=True) if tool else ""

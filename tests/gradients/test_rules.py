@@ -211,6 +211,7 @@ def test_every_rule_has_a_name():
     assert len(FUNCTIONS) > 80
 
 
+@pytest.mark.unshared
 @pytest.mark.skipif(sys.version_info[:2] != (3, 10) or not hasattr(np, "_core"),
                     reason="the page is made with CPython 3.10 and NumPy 2")
 def test_the_page_is_up_to_date():

@@ -89,6 +89,7 @@ def test_models_have_docstrings():
     assert [one for one in registry.all_models() if one.handler is not None and not one.handler.__doc__] == []
 
 
+@pytest.mark.unshared
 @pytest.mark.skipif(sys.version_info[:2] != (3, 10) or not hasattr(np, "_core"),
                     reason="the page is made with CPython 3.10 and its newest NumPy")
 def test_the_page_is_up_to_date():

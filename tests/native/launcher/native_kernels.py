@@ -84,13 +84,26 @@ def runtime(name):
     return call_entry
 
 
+class native_kernel:
+    """A function (frame) as machine code. It is compiled when a test asks for its address, not at import."""
+
+    def __init__(self, function):
+        self._function, self._compiled = function, None
+
+    @property
+    def address(self):
+        if self._compiled is None:
+            self._compiled = numba.cfunc(SIGNATURE)(self._function)
+        return self._compiled.address
+
+
 def address_of(kernel):
-    """The address of a numba cfunc."""
+    """The address of a native kernel."""
     return kernel.address
 
 
 def launcher(kernel, inputs, exits, width=6, words=FRAME_WORDS, output_word=40, **options):
-    """A launcher without guards for a numba cfunc, an address or a Python kernel."""
+    """A launcher without guards for a native kernel, an address or a Python kernel."""
     code = getattr(kernel, "address", kernel)
     return _launcher.Launcher(None, {}, {}, inputs, words, output_word, code, exits, width, "test", kernel, **options)
 

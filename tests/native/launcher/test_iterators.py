@@ -2,18 +2,17 @@
 
 import sys
 
-import numba
 import numpy as np
 import pytest
 
-from tests.native.launcher.native_kernels import SIGNATURE, blocks_grown, launcher
+from tests.native.launcher.native_kernels import blocks_grown, launcher, native_kernel
 
 ROW = ("typed_array", np.dtype("f8").num, 1, "C", True)
 SEQUENCE, BACKWARDS = ("sequence_iterator", (ROW,)), ("reversed_iterator", (ROW,))
 NESTED = ("enumerate", (("zip", (SEQUENCE, ("range_iterator",), BACKWARDS)),))
 
 
-@numba.cfunc(SIGNATURE)
+@native_kernel
 def echo(frame):
     """Copies the first twenty input words to the outputs."""
     for i in range(20):
@@ -98,7 +97,7 @@ def test_layouts(layout, array, fits):
     assert launcher(echo, (code,), ((),), width=0).callable(iter(array))[0] == (0 if fits else -1)
 
 
-@numba.cfunc(SIGNATURE)
+@native_kernel
 def two_further(frame):
     """Moves the counters of NESTED by two steps."""
     frame[40] = frame[2] + 2
@@ -121,7 +120,7 @@ def test_advance_moves_all_of_the_object():
         assert list(iterator) == [(3, (3.0, 25, 5.0)), (4, (4.0, 30, 4.0))]
 
 
-@numba.cfunc(SIGNATURE)
+@native_kernel
 def array_and_numbers(frame):
     frame[40] = frame[3]
     frame[41] = 2

@@ -4,7 +4,6 @@ import ctypes
 import gc
 import sys
 
-import numba
 import numpy as np
 import pytest
 
@@ -12,7 +11,7 @@ from pijit.core import _launcher
 from pijit.guards.guard import Equals, IsArray, IsType
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import Global, Local
-from tests.native.launcher.native_kernels import SIGNATURE, launcher, pointer_address, runtime, word_at
+from tests.native.launcher.native_kernels import launcher, native_kernel, pointer_address, runtime, word_at
 
 INT = (("int",),)
 KERNEL_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.POINTER(ctypes.c_int64))
@@ -21,7 +20,7 @@ retain = runtime("retain")
 release = runtime("release")
 
 
-@numba.cfunc(SIGNATURE)
+@native_kernel
 def echo(frame):
     """Copies the first ten input words to the outputs."""
     for i in range(10):
@@ -29,13 +28,13 @@ def echo(frame):
     return 0
 
 
-@numba.cfunc(SIGNATURE)
+@native_kernel
 def choose(frame):
     """Takes the exit that the first input names."""
     return frame[2]
 
 
-@numba.cfunc(SIGNATURE)
+@native_kernel
 def make_array(frame):
     """Allocates float64 arrays of the given length; keeps the first, leaves the others to the frame."""
     base = pointer_address(frame)
@@ -48,7 +47,7 @@ def make_array(frame):
     return 0
 
 
-@numba.cfunc(SIGNATURE)
+@native_kernel
 def retain_release(frame):
     """Takes references to the input's object and gives some of them back."""
     base = pointer_address(frame)
@@ -150,7 +149,7 @@ def test_wrong_number_of_arguments_without_a_program():
 
 
 def test_outputs_are_zero_when_the_kernel_starts():
-    @numba.cfunc(SIGNATURE)
+    @native_kernel
     def dirty(frame):
         total = 0
         for i in range(40, 200):
@@ -193,7 +192,7 @@ def test_range_outputs():
 
 
 def test_advance_keeps_the_iterator():
-    @numba.cfunc(SIGNATURE)
+    @native_kernel
     def skip_three(frame):
         frame[40] = frame[2] + 3
         return 0
@@ -233,7 +232,7 @@ def test_retain_and_release_balance():
 
 
 def test_large_frames_and_many_inputs():
-    @numba.cfunc(SIGNATURE)
+    @native_kernel
     def total(frame):
         frame[990] = 0
         for i in range(2, 102):
@@ -431,7 +430,7 @@ def test_callable_may_outlive_the_launcher_name():
 
 def test_word_at_reads_the_table():
     """Frame word 0 is the table's address."""
-    @numba.cfunc(SIGNATURE)
+    @native_kernel
     def first_entry(frame):
         frame[40] = frame[0]
         frame[41] = word_at(frame[0])

@@ -6,7 +6,6 @@ import signal
 import tracemalloc
 from types import FunctionType
 
-import numba
 import pytest
 
 from pijit.core import _launcher
@@ -14,7 +13,7 @@ from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.assembler.emit import USUAL_EXIT
 from pijit.core.bytecode.linker.link import Call, ExitPlan, Site, held_back, link
 from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
-from tests.native.launcher.native_kernels import SIGNATURE, call_address, launcher
+from tests.native.launcher.native_kernels import call_address, launcher, native_kernel
 
 INT = (("int",),)
 
@@ -23,13 +22,13 @@ def count_up(value):
     return 0, value + 1
 
 
-@numba.cfunc(SIGNATURE)
+@native_kernel
 def increment(frame):
     frame[40] = frame[2] + 1
     return 0
 
 
-@numba.cfunc(SIGNATURE)
+@native_kernel
 def interrupt(frame):
     """Calls the C function whose address is the first input, which makes SIGINT pending."""
     call_address(frame[2], (0,))
@@ -96,17 +95,17 @@ def lazy(prepare):
     return launcher(None, INT, ((("int", 40),),), width=1, prepare=prepare)
 
 
-@pytest.mark.parametrize("made", [(count_up, "owner", 9), (increment.address, increment, 9)], ids=["python", "native"])
-def test_kernel_is_made_by_the_first_call(made):
+@pytest.mark.parametrize("kernel", [count_up, increment], ids=["python", "native"])
+def test_kernel_is_made_by_the_first_call(kernel):
     calls = []
 
     def prepare():
         calls.append(1)
-        return made
+        return getattr(kernel, "address", kernel), kernel, 9
     one = lazy(prepare)
     assert not one.enabled and calls == []
     assert [one.callable(4), one.callable(5)] == [(0, 5), (0, 6)]
-    assert one.enabled and calls == [1] and one.owner is made[1] and one.misses == 0
+    assert one.enabled and calls == [1] and one.owner is kernel and one.misses == 0
 
 
 def test_no_kernel_to_be_had():

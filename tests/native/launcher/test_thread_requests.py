@@ -8,11 +8,10 @@ import sys
 import threading
 import time
 
-import numba
 import pytest
 
 from pijit.core import _launcher
-from tests.native.launcher.native_kernels import SIGNATURE, call_address, launcher, runtime, word_at
+from tests.native.launcher.native_kernels import call_address, launcher, native_kernel, runtime, word_at
 
 INT = (("int",),)
 OUT = ((("int", 40),),)
@@ -22,7 +21,7 @@ PER_THREAD = _launcher.THREAD_POLLS is not None
 call_asked = runtime("asked")
 
 
-@numba.cfunc(SIGNATURE)
+@native_kernel
 def interrupt(frame):
     """Calls the C function whose address is the first input, which makes SIGINT pending; then asks for requests."""
     call_address(frame[2], (0,))
@@ -30,13 +29,13 @@ def interrupt(frame):
     return 0
 
 
-@numba.cfunc(SIGNATURE)
+@native_kernel
 def ask(frame):
     frame[40] = call_asked(frame, (0,)) * 2 + call_asked(frame, (1,))
     return 0
 
 
-@numba.cfunc(SIGNATURE)
+@native_kernel
 def make_objects(frame):
     """Calls the C function whose address is the first input, many times; what it makes is never given up."""
     for _ in range(300):
@@ -48,7 +47,7 @@ def make_objects(frame):
 def poller(place):
     """A kernel that says what the word of its thread is, found as compiled kernels find it."""
 
-    @numba.cfunc(SIGNATURE)
+    @native_kernel
     def poll(frame):
         frame[40] = word_at(word_at(frame[1] + place)) & 255
         return 0

@@ -4,12 +4,11 @@ import ctypes
 import math
 import sys
 
-import numba
 import numpy as np
 import pytest
 
 from pijit.core import _launcher
-from tests.native.launcher.native_kernels import SIGNATURE, descriptor, launcher, pointer_address, runtime
+from tests.native.launcher.native_kernels import descriptor, launcher, native_kernel, pointer_address, runtime
 from tests.native.runtime.runtime_operands import (
     new_descriptor,
     operand_triples,
@@ -340,7 +339,7 @@ run_loop = runtime("ufunc")
 view = runtime("view")
 
 
-@numba.cfunc(SIGNATURE)
+@native_kernel
 def exp_of_rows(frame):
     """np.exp(x) of a matrix through the table; also x[1:] as a view. Word 10 and 11: function and data address."""
     base = pointer_address(frame)
