@@ -41,7 +41,7 @@ ROUNDS_EACH: Dict[np.dtype[Any], Dict[str, bool]] = {
 
 def _commutes(types: str) -> bool:
     """Whether a loop for products gives the same bits for swapped operands. With fused multiplications it does not."""
-    parts = np.random.RandomState(0).uniform(-1.0, 1.0, (4, 64))
+    parts = np.sin(np.arange(256.0)).reshape(4, 64)  # without np.random, whose import takes longer than all of this
     left, right = (re + 1j * im for re, im in (parts[:2], parts[2:]))
     one, other = (np.multiply(*pair, dtype=types[-1], casting="same_kind") for pair in ((left, right), (right, left)))
     same: bool = one.tobytes() == other.tobytes()
