@@ -60,7 +60,7 @@ class JointEntry(NamedTuple):
 
     Attributes:
         program: the guards; they fetch the inputs.
-        function: the jitted joint function, or None: the tape runs these calls.
+        function: the joint function, or None: the tape runs these calls.
         backward: its second function, or None.
         wanted: the positions of the active inputs.
         source: the source of the joint function, or "".
@@ -148,6 +148,12 @@ class GradientKernels:
         self._why = text
         if self._usual is not None:
             self._usual.ran = False
+
+    def how(self, number: int) -> str:
+        """How the calls of an entry run, for reports: as one kernel, or as jitted functions, and why those."""
+        entry = self.entries[number]
+        whys = [part.why for part in (entry.function, entry.backward) if part is not None and part.why]
+        return "later calls run jitted functions: " + whys[0] if whys else "later calls are one kernel"
 
     def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], warm: int = WARM,
              raised: Optional[Raised] = None) -> Union[Found, Repeat, None]:

@@ -152,7 +152,7 @@ class GradFunction(GradientFunction):
         is_whole = found is not None and len(found) > 1
         outcomes = ALL_MADE if is_whole else found[0] if found is not None else ()
         return GradientReport(self.__wrapped__, self._run(args, kwargs, outcomes).tape,  # type: ignore[attr-defined]
-                              "later calls are one kernel" if is_whole else why)
+                              kernels.how(found[2]) if kernels and found and is_whole else why)
 
 
 def _check_limit(tape_limit: Any) -> None:

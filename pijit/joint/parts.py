@@ -28,6 +28,7 @@ class JointPart:
     Attributes:
         usual: what the next calls run; None before the first one.
         record: the record of the kernel function, or None.
+        why: why the function is jitted; "" if it is a kernel function.
     """
 
     def __init__(self, make: Callable[[], types.FunctionType], has_host_calls: bool = False,
@@ -36,6 +37,7 @@ class JointPart:
         self._has_host_calls, self._ignored_flags = has_host_calls, ignored_flags
         self.usual: Any = None
         self.record: Any = None
+        self.why = "it calls functions that are not part of kernels" if has_host_calls else ""
 
     def __call__(self, *args: Any) -> Any:
         from pijit.core.kernel.kernel_function import OtherArguments
@@ -56,7 +58,7 @@ class JointPart:
 
     def give_kernel_up(self) -> None:
         """Let the next calls run the jitted function."""
-        self.usual = self._jitted()
+        self.usual, self.why = self._jitted(), "it was called with arguments of several types"
 
     def _jitted(self) -> Any:
         from pijit.decorator import jit
@@ -77,11 +79,13 @@ class JointPart:
         with signals_deferred():
             whole = whole_graph(state, (list(args) + [_hook.UNBOUND] * unset,) + namespace, abandons=True)
             if isinstance(whole, str):
+                self.why = whole
                 return None
             whole.graph.name = function.__name__
             made = kernel_function(whole.graph, whole.program, whole.returning, namespace, state.config.backend,
                                    state.config.cache, flavour_of(state.config))
         if made is None:
+            self.why = "it is not one kernel"
             return None
         self.record = made.record
         return made.function

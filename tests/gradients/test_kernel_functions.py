@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 
+import pijit
 from pijit.core import _hook
 from pijit.core._launcher import Launcher
 from pijit.core.kernel.kernel_function import KernelLeft, OtherArguments
@@ -224,3 +225,11 @@ def test_functions_are_jitted_once_their_arguments_have_other_types():
         again = entry.function(*[one.astype("f") if isinstance(one, np.ndarray) else one for one in inputs])
     assert type(entry.function.usual) is not _hook.KernelFunction and type(first) is type(again) is tuple
     assert gradient.compare(U, 4) and is_kernel(entry.function)
+
+
+def test_reports_tell_kernels_from_jitted_functions():
+    gradient = warm()
+    assert "; later calls are one kernel\n" in str(pijit.explain(gradient.f, U, 3))
+    gradient.f._kernels.entries[0].backward.give_kernel_up()
+    report = str(pijit.explain(gradient.f, U, 3))
+    assert "; later calls run jitted functions: it was called with arguments of several types\n" in report
