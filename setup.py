@@ -12,6 +12,8 @@ if sys.version_info < (3, 7):
     sys.exit("pijit needs Python 3.7 or later, and compiles on CPython 3.7 to 3.13; this is Python %d.%d"
              % sys.version_info[:2])
 
+from concurrent.futures import ThreadPoolExecutor
+
 from setuptools import Distribution, Extension, setup
 from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
@@ -63,6 +65,23 @@ class BuildExtensions(build_ext):
             super().run()
         except (CompileError, ExecError, LinkError, PlatformError, FileNotFoundError) as error:
             raise SystemExit(NO_COMPILER.format(error=error))
+
+    def build_extensions(self):
+        """Compile the files of a module at the same time, as many as there are processors.
+
+        Compilers that compile all files in one call (MSVC) never call `_compile`, and stay as they are.
+        """
+        compile_file, compile_files, running = getattr(self.compiler, "_compile", None), self.compiler.compile, []
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            def compile_and_wait(*args, **kwargs):
+                objects = compile_files(*args, **kwargs)
+                while running:
+                    running.pop().result()
+                return objects
+
+            self.compiler._compile = lambda *args: running.append(pool.submit(compile_file, *args))
+            self.compiler.compile = compile_and_wait
+            super().build_extensions()
 
 
 class Binary(Distribution):
