@@ -184,6 +184,8 @@ class GradientKernels:
 
             raise_asynchronous(error)
             report_internal("PJ901", self._function.__qualname__, error)
+            self._attempts += 1
+            self.why = self._refusal = reason("PJ510", because="an internal error, which was logged (PJ901)")
             return None
 
     def _why_not(self, args: Tuple[Any, ...]) -> str:

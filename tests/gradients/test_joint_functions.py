@@ -334,3 +334,20 @@ def test_generated_programs(seed):
     for kind in ("", "loops", "stencils"):
         found = compare(seed + 200000, kind)
         assert not found.startswith("seed"), found
+
+
+def test_internal_errors_leave_the_tape_and_are_reported(lenient, monkeypatch):
+    def f(x):
+        return (x * x).sum()
+
+    calls = []
+
+    def broken(self, *args):
+        calls.append(1)
+        raise IndexError("a bug")
+
+    monkeypatch.setattr(GradientKernels, "_make_entry", broken)
+    gradient = Gradient(f, 0).warm(X)
+    for _ in range(8):
+        assert not gradient.compare(X) and "internal error" in gradient.why
+    assert len(calls) < 8, "it is not tried again and again"

@@ -12,6 +12,12 @@ import numpy as np
 Axis = Union[None, int, Tuple[int, ...]]
 
 
+class Parts(tuple):  # type: ignore[type-arg]
+    """Contributions to the adjoint of one operand, added one by one, as those of several operations in a kernel."""
+
+    __slots__ = ()
+
+
 def sum_to(g: Any, shape: Tuple[int, ...]) -> Any:
     """The sum of ``g`` over the axes that broadcasting added or repeated; its shape is ``shape``.
 
@@ -30,6 +36,11 @@ def sum_to(g: Any, shape: Tuple[int, ...]) -> Any:
     if np.shape(g) != shape:
         g = np.broadcast_to(g, shape)
     return g
+
+
+def unstacked(g: Any, x: Any) -> Any:
+    """An adjoint summed over the stacks that broadcasting adds to an operand; matrices and vectors have none."""
+    return g if np.ndim(g) == np.ndim(x) <= 2 else sum_to(g, np.shape(x))
 
 
 def cast_to(g: Any, dtype: Any) -> Any:
@@ -56,8 +67,13 @@ def strong_zero_array(g: Any, contribution: Any, zero: Any) -> Any:
 
 
 def strong_zero_number(g: Any, contribution: Any) -> Any:
-    """`strong_zero` of numbers, for code that is compiled."""
-    return contribution if g != 0 or contribution - contribution == 0 else 0.0
+    """`strong_zero` of numbers, for code that is compiled. The result has one type: NumPy's number."""
+    return np.float64(contribution) if g != 0 or contribution - contribution == 0 else np.float64(0.0)
+
+
+def root_of(g: Any, r: Any) -> Any:
+    """The adjoint of what a square root `r` is taken of; 0 where `r` is 0."""
+    return np.where(r == 0, 0.0, strong_zero(g, g * 0.5 / np.where(r == 0, 1.0, r)))
 
 
 def expanded(g: Any, ndim: int, axis: Axis, keepdims: bool) -> Any:
@@ -66,8 +82,9 @@ def expanded(g: Any, ndim: int, axis: Axis, keepdims: bool) -> Any:
         return g
     if axis is None:
         return np.reshape(g, (1,) * ndim)
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    return np.expand_dims(g, tuple(sorted(one % ndim for one in axes)))
+    if isinstance(axis, int):
+        return np.expand_dims(g, axis)
+    return np.expand_dims(g, tuple(sorted(one % ndim for one in axis)))
 
 
 def count(shape: Tuple[int, ...], axis: Axis) -> int:

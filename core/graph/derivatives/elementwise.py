@@ -19,6 +19,8 @@ TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 
 
 def _power_base(g: Any, r: Any, x: Any, y: Any) -> Any:
+    if np.ndim(x) == np.ndim(y) == 0:
+        return g * (y * np.power(x, y - 1)) if y != 0 else g * np.zeros_like(r)[()]
     return g * np.where(y == 0, np.zeros_like(r), y * np.power(x, np.where(y == 0, np.ones_like(y), y - 1)))
 
 

@@ -9,7 +9,15 @@ from typing import Any, Tuple
 
 import numpy as np
 
-from pijit.core.graph.derivatives.adjoints import adjoint_matrix, conjugated, expanded, sum_to, transposed
+from pijit.core.graph.derivatives.adjoints import (
+    Parts,
+    adjoint_matrix,
+    conjugated,
+    expanded,
+    root_of,
+    transposed,
+    unstacked,
+)
 from pijit.core.graph.derivatives.table import derivative
 
 Adjoints = Tuple[Any, ...]
@@ -31,7 +39,7 @@ def _solve(g: Any, r: Any, a: Any, b: Any) -> Adjoints:
     columns, result = (np.asarray(g)[..., None], r[..., None]) if vector else (g, r)
     s = np.linalg.solve(adjoint_matrix(a), columns)
     to_a = -np.matmul(s, adjoint_matrix(result))
-    return sum_to(to_a, np.shape(a)), sum_to(s[..., 0] if vector else s, np.shape(b))
+    return unstacked(to_a, a), unstacked(s[..., 0] if vector else s, b)
 
 
 @derivative(np.linalg.det)
@@ -187,6 +195,9 @@ def _lstsq(g: Any, r: Any, a: Any, b: Any, rcond: Any = None) -> Adjoints:
 
 @derivative(np.linalg.norm)
 def _norm(g: Any, r: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Adjoints:
+    if ord is None and axis is None and np.ndim(x) == 1 and x.flags.c_contiguous and x.dtype.kind == "f":
+        half = root_of(g, r) * x  # the root of the product of the vector with itself
+        return Parts((half, half)),
     size = expanded(r, np.ndim(x), axis, keepdims)
     whole = expanded(np.asarray(g), np.ndim(x), axis, keepdims)
     vector = isinstance(axis, int) or axis is None and np.ndim(x) == 1

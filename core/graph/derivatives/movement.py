@@ -73,16 +73,39 @@ def where_false(g: Any, r: Any, condition: Any, x: Any, y: Any) -> Any:
     return np.where(condition, 0.0, g)
 
 
-@derivative(np.clip, operands=3, method="clip")
-def _clip(g: Any, r: Any, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwargs: Any) -> Adjoints:
-    """The adjoint goes to the operand that is the result; half each if a bound equals the element."""
-    least, most = kwargs.get("min", a_min), kwargs.get("max", a_max)
+def _clip_element(g: Any, r: Any, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, min: Any = None,
+                  max: Any = None, **kwargs: Any) -> Any:
+    least, most = a_min if min is None else min, a_max if max is None else max
     inner = a if least is None else np.maximum(a, least)
     upper = np.ones_like(r) if most is None else _share(inner, most, r)
     lower = np.ones_like(r) if least is None else _share(a, least, inner)
-    to_least = None if least is None else sum_to(g * upper * (1.0 - lower), np.shape(least))
-    to_most = None if most is None else sum_to(g * (1.0 - upper), np.shape(most))
-    return sum_to(g * upper * lower, np.shape(a)), to_least, to_most
+    whole = g * upper * lower
+    if (least is None or np.ndim(least) == 0) and (most is None or np.ndim(most) == 0):
+        return whole
+    return sum_to(whole, np.shape(a))
+
+
+def _clip_least(g: Any, r: Any, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, min: Any = None,
+                max: Any = None, **kwargs: Any) -> Any:
+    least, most = a_min if min is None else min, a_max if max is None else max
+    inner = np.maximum(a, least)
+    upper = np.ones_like(r) if most is None else _share(inner, most, r)
+    return sum_to(g * upper * (1.0 - _share(a, least, inner)), np.shape(least))
+
+
+def _clip_most(g: Any, r: Any, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, min: Any = None,
+               max: Any = None, **kwargs: Any) -> Any:
+    least, most = a_min if min is None else min, a_max if max is None else max
+    inner = a if least is None else np.maximum(a, least)
+    return sum_to(g * (1.0 - _share(inner, most, r)), np.shape(most))
+
+
+@derivative(np.clip, operands=3, method="clip", partials=(_clip_element, _clip_least, _clip_most))
+def _clip(g: Any, r: Any, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwargs: Any) -> Adjoints:
+    """The adjoint goes to the operand that is the result; half each if a bound equals the element."""
+    least, most = kwargs.get("min", a_min), kwargs.get("max", a_max)
+    return (_clip_element(g, r, a, least, most), None if least is None else _clip_least(g, r, a, least, most),
+            None if most is None else _clip_most(g, r, a, least, most))
 
 
 def _share(x: Any, y: Any, r: Any) -> Any:

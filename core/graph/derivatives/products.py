@@ -6,32 +6,27 @@ from typing import Any, Tuple
 
 import numpy as np
 
-from pijit.core.graph.derivatives.adjoints import adjoint_matrix, conjugated, sum_to
+from pijit.core.graph.derivatives.adjoints import adjoint_matrix, conjugated, sum_to, unstacked
 from pijit.core.graph.derivatives.table import derivative
 
 Adjoints = Tuple[Any, ...]
 
 
-def _unstacked(g: Any, x: Any) -> Any:
-    """An adjoint summed over the stacks that broadcasting adds to an operand; matrices have none."""
-    return g if np.ndim(g) == np.ndim(x) <= 2 else sum_to(g, np.shape(x))
-
-
 def _matmul_left(g: Any, r: Any, a: Any, b: Any, **kwargs: Any) -> Any:
     if np.ndim(b) == 1:
-        return g * conjugated(b) if np.ndim(a) == 1 else _unstacked(np.asarray(g)[..., None] * conjugated(b), a)
+        return g * conjugated(b) if np.ndim(a) == 1 else unstacked(np.asarray(g)[..., None] * conjugated(b), a)
     if np.ndim(a) == 1:
-        return _unstacked(np.matmul(conjugated(b), np.asarray(g)[..., None])[..., 0], a)
-    return _unstacked(np.matmul(g, adjoint_matrix(b)), a)
+        return unstacked(np.matmul(conjugated(b), np.asarray(g)[..., None])[..., 0], a)
+    return unstacked(np.matmul(g, adjoint_matrix(b)), a)
 
 
 def _matmul_right(g: Any, r: Any, a: Any, b: Any, **kwargs: Any) -> Any:
     if np.ndim(a) == 1:
-        return g * conjugated(a) if np.ndim(b) == 1 else _unstacked(
+        return g * conjugated(a) if np.ndim(b) == 1 else unstacked(
             conjugated(a)[:, None] * np.asarray(g)[..., None, :], b)
     if np.ndim(b) == 1:
-        return _unstacked(np.matmul(adjoint_matrix(a), np.asarray(g)[..., None])[..., 0], b)
-    return _unstacked(np.matmul(adjoint_matrix(a), g), b)
+        return unstacked(np.matmul(adjoint_matrix(a), np.asarray(g)[..., None])[..., 0], b)
+    return unstacked(np.matmul(adjoint_matrix(a), g), b)
 
 
 @derivative(np.matmul, operands=2, partials=(_matmul_left, _matmul_right))
@@ -85,7 +80,9 @@ def _vdot(g: Any, r: Any, a: Any, b: Any) -> Adjoints:
 
 @derivative(np.outer, operands=2)
 def _outer(g: Any, r: Any, a: Any, b: Any, out: Any = None) -> Adjoints:
-    to_a, to_b = np.matmul(g, conjugated(np.reshape(b, -1))), np.matmul(conjugated(np.reshape(a, -1)), g)
+    """Sums of products, as of `a[:, None] * b`."""
+    to_a = np.sum(g * conjugated(np.reshape(b, -1)), axis=1)
+    to_b = 0.0 + np.sum(g * conjugated(np.reshape(a, -1))[:, None], axis=0)
     return np.reshape(to_a, np.shape(a)), np.reshape(to_b, np.shape(b))
 
 

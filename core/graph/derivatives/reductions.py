@@ -7,7 +7,19 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-from pijit.core.graph.derivatives.adjoints import Axis, conjugated, count, expanded, given, kept, masked, spread
+from pijit.core.graph.derivatives.adjoints import (
+    Axis,
+    Parts,
+    conjugated,
+    count,
+    expanded,
+    given,
+    kept,
+    masked,
+    root_of,
+    spread,
+    strong_zero,
+)
 from pijit.core.graph.derivatives.table import attribute, cut, derivative
 
 Adjoints = Tuple[Any, ...]
@@ -32,22 +44,27 @@ def _mean(g: Any, r: Any, a: Any, axis: Axis = None, dtype: Any = None, out: Any
 @derivative(np.var, method="var")
 def _var(g: Any, r: Any, a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0,
          keepdims: Any = False) -> Adjoints:
+    """The adjoints of the steps: the mean of the squares of the differences to the mean."""
+    n = count(np.shape(a), axis)
     centred = a - np.mean(a, axis=axis, keepdims=True)
-    return spread(g, a, axis, kept(keepdims)) * (2.0 * centred) / (count(np.shape(a), axis) - ddof),
+    half = spread(strong_zero(g, g / np.float64(n - ddof)), a, axis, kept(keepdims)) * centred
+    to_centred = half + half
+    total = 0.0 + np.sum(-to_centred, axis=axis, keepdims=True)
+    return Parts((to_centred, strong_zero(total, total / np.float64(n)))),
 
 
 @derivative(np.std, method="std")
 def _std(g: Any, r: Any, a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0,
          keepdims: Any = False) -> Adjoints:
-    centred = a - np.mean(a, axis=axis, keepdims=True)
-    spread_g, spread_r = spread(g, a, axis, kept(keepdims)), spread(r, a, axis, kept(keepdims))
-    zero = (spread_g == 0) | (spread_r == 0) & (centred == 0)
-    share = centred / (np.where(spread_r == 0, 1.0, spread_r) * (count(np.shape(a), axis) - ddof))
-    return np.where(zero, 0.0, spread_g * share),
+    return _var(root_of(g, r), r, a, axis, dtype, out, ddof, keepdims)
 
 
 def _without_each(a: Any, axis: Any) -> Any:
     """Products of all other elements along an axis, by two scans; correct for elements that are 0."""
+    if np.ndim(a) == 1:
+        one = np.ones_like(a[:1])
+        after = np.cumprod(np.concatenate((one, a[:0:-1])))
+        return np.cumprod(np.concatenate((one, a[:-1]))) * after[::-1]
     ones = np.ones_like(np.take(a, [0], axis=axis))
     before = np.cumprod(np.concatenate([ones, np.delete(a, -1, axis=axis)], axis=axis), axis=axis)
     mirrored = np.flip(a, axis=axis)
@@ -63,8 +80,10 @@ def _prod(g: Any, r: Any, a: Any, axis: Axis = None, dtype: Any = None, out: Any
     values = a if where is True else np.where(where, a, np.ones_like(a))
     if np.size(a) == 0:
         return np.zeros_like(a),
-    if axis is None or isinstance(axis, tuple):
-        axes = tuple(range(np.ndim(a))) if axis is None else tuple(sorted(one % np.ndim(a) for one in axis))
+    if axis is None:
+        others = np.reshape(_without_each(np.reshape(values, -1), -1), np.shape(a))
+    elif isinstance(axis, tuple):
+        axes = tuple(sorted(one % np.ndim(a) for one in axis))
         last = np.moveaxis(values, axes, tuple(range(-len(axes), 0)))
         flat = np.reshape(last, last.shape[:last.ndim - len(axes)] + (-1,))
         others = np.moveaxis(np.reshape(_without_each(flat, -1), last.shape), tuple(range(-len(axes), 0)), axes)

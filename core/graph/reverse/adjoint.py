@@ -5,7 +5,7 @@ The rules are those of the tape (`graph/derivatives`), called with the same valu
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.activity import operands
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.forward import PRODUCTS, REDUCTIONS
+from pijit.core.graph.reverse.library_calls import LibraryCall, library_call
 from pijit.core.named_tuples import NamedTuple
 
 
@@ -26,8 +27,9 @@ class Contribution(NamedTuple):
         operand: the operand.
         rule: the function of (g, r, *operands) that gives it, or None: the adjoint of the result itself.
         singular: whether it is 0 where the result's adjoint is 0, see `strong_zero`.
-        keywords: the keywords of a rule of a function over arrays.
+        keywords: the keywords of a rule of a function over arrays that are known.
         item: the position in the tuple that such a rule returns, or None.
+        call: the call of a library function, whose arguments the rule has; None: it has the operands.
         is_whole: whether it is as large as the operand, whatever the rule reads.
         reads: the operands that the rule reads. The contribution is as large as them and the adjoint of the result.
         reads_result: whether the rule reads the result.
@@ -43,6 +45,7 @@ class Contribution(NamedTuple):
     reads: Tuple[Value, ...] = ()
     reads_result: bool = False
     spreads: bool = False
+    call: Optional[LibraryCall] = None
 
 
 def _identity(op: Op) -> List[Contribution]:
@@ -62,7 +65,35 @@ def _by_rule(op: Op, ufunc: Any) -> List[Contribution]:
 
 
 def _elementwise(op: Op) -> List[Contribution]:
-    return _by_rule(op, op.attrs["ufunc"])
+    call = library_call(op)
+    return _by_rule(op, op.attrs["ufunc"]) if call is None else _of_call(op, call)
+
+
+def _of_call(op: Op, call: LibraryCall) -> List[Contribution]:
+    """Contributions to the operands of a library function."""
+    rule, reads = FUNCTIONS[call.function], tuple(op.args)
+    if rule.partials:
+        return [Contribution(operand, rule.partials[place], keywords=call.options, is_whole=True, reads=reads,
+                             reads_result=True, call=call) for place, operand in call.operands()]
+    return [Contribution(operand, rule.vjp, keywords=call.options, item=place, reads=reads, reads_result=True,
+                         call=call) for place, operand in call.operands()]
+
+
+def _library(op: Op) -> List[Contribution]:
+    call = library_call(op)
+    if call is None:
+        raise Irreversible("no rule for the operation %s%s" % (
+            op.name, " (%s)" % op.attrs["function"] if "function" in op.attrs else ""))
+    return _of_call(op, call)
+
+
+def _selection(op: Op) -> List[Contribution]:
+    """Elements that an index array or a mask selects; their adjoints are added at their places."""
+    return [Contribution(op.args[0], None, reads=op.args[1:])]
+
+
+def _pieces(op: Op) -> List[Contribution]:
+    return [Contribution(operand, None) for operand in op.args]
 
 
 def _operator(ufunc: Any) -> Callable[[Op], List[Contribution]]:
@@ -83,6 +114,8 @@ def _reduction(op: Op) -> List[Contribution]:
 
 
 def _product(op: Op) -> List[Contribution]:
+    if library_call(op) is not None or op.attrs["function"] not in PRODUCTS:
+        return _library(op)
     partials = FUNCTIONS[PRODUCTS[op.attrs["function"]]].partials
     return [Contribution(operand, partial, is_whole=True, reads=op.args) for operand, partial in zip(op.args, partials)]
 
@@ -97,7 +130,8 @@ ADJOINTS: Dict[str, Callable[[Op], List[Contribution]]] = {
     "alloc": _nothing, "ufunc": _elementwise, "ufunc_into": _elementwise, "where": _where, "reduce": _reduction,
     "gufunc": _product, "product": _product, "dot": _product, "add": _operator(np.add), "sub": _operator(np.subtract),
     "mul": _operator(np.multiply), "truediv": _operator(np.divide), "neg": _operator(np.negative),
-    "abs": _operator(np.absolute), "power": _operator(np.power)}
+    "abs": _operator(np.absolute), "power": _operator(np.power), "invoke": _library, "scan": _library, "roll": _library,
+    "gather": _selection, "pick": _selection, "concatenate": _pieces}
 """The contributions of each operation that has a rule. Operators of numbers have those of the ufunc."""
 
 

@@ -24,6 +24,7 @@ from pijit.core.graph.reverse.sequence import Forward
 from pijit.core.graph.types import Array
 
 FLOAT64 = np.dtype(np.float64)
+SELECTIONS = frozenset(["gather", "pick"])
 
 
 def dtype_of(value: Value) -> Any:
@@ -90,6 +91,12 @@ class Backward:
             if self._root(op.args[0]) in self.active:
                 self._add_element(op, self.code.adjoint(result))
             return
+        if op.name in SELECTIONS:
+            self._add_selected(op)
+            return
+        if op.name == "concatenate":
+            self._add_pieces(op)
+            return
         parts = [part for part in contributions(op) if self._root(part.operand) in self.active]
         if parts and (parts[0].is_whole or parts[0].item is not None):
             self.fill(result)
@@ -130,6 +137,32 @@ class Backward:
         self._start(root)
         self.code.line("%s[%s] += %s" % (self.shadow(op.args[0]), ", ".join(map(self.code.index, op.args[1:])), g))
 
+    def _add_selected(self, op: Op) -> None:
+        """Add the adjoints of elements that an index array or a mask selects to their places."""
+        array, index = op.args
+        root = self._root(array)
+        self.fill(cast(Value, op.result))
+        self.settle(root)
+        self._start(root)
+        words = self.shadow(array), self.code.name(index), self.code.adjoint(cast(Value, op.result))
+        if op.name == "pick":
+            self.code.line("%s[%s] += %s" % words)
+        else:
+            self.code.line("%s.at(%s, %s, %s)" % (self.code.object(np.add, "add"), *words))
+
+    def _add_pieces(self, op: Op) -> None:
+        """Add the pieces of the adjoint of a concatenation to the adjoints of its operands."""
+        result, axis, code = cast(Value, op.result), op.attrs["axis"], self.code
+        self.fill(result)
+        start = "0"
+        for number, operand in enumerate(op.args):
+            is_last = number == len(op.args) - 1
+            stop = "" if is_last else start + " + " + code.size(code.dims.of[operand][axis])
+            if self._root(operand) in self.active:
+                place = ":, " * axis + "%s:%s" % (start, stop)
+                self.add(operand, "%s[%s]" % (code.adjoint(result), place), code.dims.of[operand], dtype_of(result))
+            start = stop
+
     def _add_part(self, op: Op, part: Contribution, g: str, shape: Tuple[Dim, ...], whole: Value) -> None:
         """Add a contribution, summed over the axes that broadcasting repeats.
 
@@ -141,15 +174,18 @@ class Backward:
         """
         operand, dims, code = part.operand, self.code.dims, self.code
         dtype = dtype_of(op.args[0] if op.name in STORES else cast(Value, op.result))
-        text = self._part(op, part, g)
         if part.spreads:
             self._spread(op)
             return
         if part.is_whole or part.item is not None:
-            self.add(operand, text, dims.of.get(operand, ()), dtype)
+            if part.call is not None and len(dims.of.get(operand, ())) > 1:
+                self.settle(self._root(operand))
+                self._start(self._root(operand))  # rules may return other layouts than that of the operand
+            self.add(operand, self._part(op, part, g, dims.of.get(operand, ())), dims.of.get(operand, ()), dtype)
             return
         shape = dims.broadcast([shape] + [dims.of.get(value, ()) for value in part.reads]
                                + ([dims.of.get(whole, ())] if part.reads_result else []))
+        text = self._part(op, part, g, shape)
         extra, ones = dims.summed(operand, whole)
         if (extra or ones) and not dims.are_full(shape, whole):
             text = "%s(%s, %s)" % (code.object(np.broadcast_to, "broadcast_to"), text, code.shape_of(whole))
@@ -181,13 +217,17 @@ class Backward:
             kept, code.now = code.now, self.forward.after[op]
             words[1] = code.name(op.args[0] if op.name in STORES else cast(Value, op.result))
             code.now = kept
-        words += [code.name(value) if value in part.reads else "0.0" for value in operands(op)]
+        if part.call is not None:
+            words += list(map(code.name, part.call.args))
+            words += ["%s=%s" % (name, code.name(value)) for name, value in part.call.keywords]
+        else:
+            words += [code.name(value) if value in part.reads else "0.0" for value in operands(op)]
         words += ["%s=%r" % keyword for keyword in part.keywords]
         return "%s(%s)" % (code.object(part.rule, getattr(part.rule, "__name__", "rule").strip("_<>")),
                            ", ".join(words))
 
-    def _part(self, op: Op, part: Contribution, g: str) -> str:
-        """A contribution as an expression."""
+    def _part(self, op: Op, part: Contribution, g: str, shape: Tuple[Dim, ...]) -> str:
+        """A contribution as an expression; ``shape`` are its sizes."""
         if part.rule is None:
             return g
         if part.item is not None:
@@ -196,10 +236,10 @@ class Backward:
         if not part.singular:
             return text
         whole = op.args[0] if op.name in STORES else op.result
-        arrays = any(isinstance(value.type, Array) for value in (cast(Value, whole), *operands(op)))
-        if not arrays:
-            return "%s(%s, %s)" % (self.code.object(strong_zero_number, "strong_zero"), g, text)
         zero = dtype_of(cast(Value, whole)).type(0)
+        arrays = any(isinstance(value.type, Array) for value in (cast(Value, whole), *operands(op)))
+        if not arrays or not shape and type(zero) is np.float64:
+            return "%s(%s, %s)" % (self.code.object(strong_zero_number, "strong_zero"), g, text)
         return "%s(%s, %s, %s)" % (self.code.object(strong_zero_array, "strong_zero"), g, text,
                                    "0.0" if type(zero) is np.float64 else self.code.object(zero, "zero"))
 
@@ -223,7 +263,7 @@ class Backward:
         if cleared is not None and not (same and code.dims.are_full(shape, operand)):
             self._clear(root, cleared)
             cleared = None
-        if self.shadow(operand) != g:
+        if self.shadow(operand) != g or root in self.code.roots.reshaped:
             self._start(root)
             form = "%s += %s" if cleared is None else "%s = 0.0 + %s"
             code.line(form % (code.whole(self.shadow(operand)), part))

@@ -9,7 +9,10 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple, Union, cast
 
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import ELEMENTWISE
 from pijit.core.graph.reverse.errors import Irreversible
+from pijit.core.graph.reverse.forward import PRODUCTS
+from pijit.core.graph.reverse.library_calls import equal_sizes, library_call
 from pijit.core.graph.reverse.regions import Conditional, Item, Loop
 from pijit.core.graph.types import Array
 from pijit.core.named_tuples import NamedTuple
@@ -119,7 +122,7 @@ class Dims:
             elif isinstance(item, Op) and item.name in MEASURES:
                 MEASURES[item.name](self, item, constants)
             elif isinstance(item, Op) and item.result is not None and isinstance(item.result.type, Array):
-                self.of[item.result] = self.broadcast([self.of.get(arg, ()) for arg in item.args])
+                _measure_result(self, item)
 
     def _measure_loop(self, loop: Loop, constants: Mapping[Value, Any]) -> None:
         """Loop-carried arrays have the same sizes in all iterations."""
@@ -150,6 +153,46 @@ class Dims:
         extra = len(whole) - len(mine)
         ones = tuple(number for number, (a, b) in enumerate(zip(mine, whole[extra:])) if a == 1 and b != 1)
         return tuple(range(extra)), ones
+
+
+def _new(result: Value) -> Tuple[Dim, ...]:
+    """The sizes of an array of which nothing is known."""
+    return tuple(Size(result, axis) for axis in range(cast(Array, result.type).ndim))
+
+
+def _measure_result(dims: Dims, op: Op) -> None:
+    """Set the sizes of a result: those that operands have, for elementwise operations and some library functions."""
+    result, call = cast(Value, op.result), library_call(op)
+    alike = list(equal_sizes(call)) if call is not None else op.args if op.name in ELEMENTWISE else []
+    shape = dims.broadcast([dims.of.get(arg, ()) for arg in alike])
+    dims.of[result] = shape if alike and len(shape) == cast(Array, result.type).ndim else _new(result)
+
+
+def _gather(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
+    """An index array takes the place of the first axis; a mask leaves an unknown number of elements."""
+    array, index = (dims.of.get(arg, ()) for arg in op.args[:2])
+    result = cast(Value, op.result)
+    dims.of[result] = index + array[1:] if op.name == "gather" and len(op.args) == 2 else _new(result)
+
+
+def _concatenate(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
+    result, axis = cast(Value, op.result), op.attrs["axis"]
+    sizes = list(map(list, (dims.of[arg] for arg in op.args)))
+    for other in sizes[1:]:
+        for number, (a, b) in enumerate(zip(sizes[0], other)):
+            if number != axis:
+                dims.unify(a, b)
+    dims.of[result] = tuple(Size(result, axis) if number == axis else dim for number, dim in enumerate(sizes[0]))
+
+
+def _reshape(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
+    result, unknown = cast(Value, op.result), op.attrs["unknown"]
+    sizes = list(op.args[1:])
+    made = [cast(Dim, constants[arg]) if arg in constants else dims.numbers.get(arg, Size(result, axis))
+            for axis, arg in enumerate(sizes)]
+    if unknown is not None:
+        made[unknown] = Size(result, unknown)
+    dims.of[result] = tuple(made)
 
 
 def _view(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
@@ -197,6 +240,10 @@ def _reduce(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
 
 def _product(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
     """A product of vectors and matrices."""
+    if op.attrs.get("function") not in PRODUCTS:
+        if isinstance(cast(Value, op.result).type, Array):
+            _measure_result(dims, op)
+        return
     result, (left, right) = cast(Value, op.result), (dims.of[arg] for arg in op.args)
     if len(left) > 2 or len(right) > 2:
         raise Irreversible("a product of stacks of matrices")
@@ -243,5 +290,6 @@ def _ufunc_into(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
 MEASURES: Dict[str, Callable[[Dims, Op, Mapping[Value, Any]], None]] = {
     "dim": _dim, "same": _number, "cast": _number, "alloc": _alloc, "assign": _assign, "ufunc_into": _ufunc_into,
     "view": _view, "transpose": _transpose, "elements": _elements, "reduce": _reduce, "gufunc": _product,
-    "product": _product, "dot": _product}
+    "product": _product, "dot": _product, "gather": _gather, "pick": _gather, "concatenate": _concatenate,
+    "reshape": _reshape}
 """How the sizes of results follow from those of operands, for operations that do not broadcast."""

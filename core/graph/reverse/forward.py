@@ -16,6 +16,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.library import resolve
 from pijit.core.graph.ops import SYMBOLS
 from pijit.core.graph.reverse.errors import Irreversible
+from pijit.core.graph.reverse.library_calls import LibraryCall, library_call
 from pijit.core.graph.types import Object, Scalar
 
 if TYPE_CHECKING:
@@ -134,7 +135,20 @@ def _numbered(count: int) -> str:
     return ", ".join("a%d" % number for number in range(count))
 
 
+def _library(names: Names, op: Op, call: LibraryCall) -> str:
+    """The call of a library function that has a rule."""
+    words = list(map(names.name, call.args))
+    words += ["%s=%s" % (name, names.name(value)) for name, value in call.keywords]
+    words += ["%s=%r" % option for option in call.options]
+    parameters = [_numbered(len(call.args))] + ["*"] * bool(call.keywords + call.options)
+    parameters += [name for name, _ in call.keywords + call.options]
+    return "%s(%s)" % (_function(names, op, call.function, ", ".join(parameters)), ", ".join(words))
+
+
 def _ufunc(names: Names, op: Op) -> str:
+    call = library_call(op)
+    if call is not None:
+        return _library(names, op, call)
     if not UFUNC_ATTRS.issuperset(op.attrs):
         raise Irreversible("keywords of %s" % op.attrs["ufunc"].__name__)
     function = _function(names, op, op.attrs["ufunc"], _numbered(len(op.args)))
@@ -153,7 +167,28 @@ def _where(names: Names, op: Op) -> str:
     return "%s(%s)" % (names.object(np.where, "where"), ", ".join(map(names.name, op.args)))
 
 
+def _scan(names: Names, op: Op) -> str:
+    call = library_call(op)
+    if call is None:
+        raise Irreversible("the operation %s" % op.name)
+    return _library(names, op, call)
+
+
+def _gather(names: Names, op: Op) -> str:
+    if len(op.args) != 2:
+        raise Irreversible("a gather by several index arrays")
+    return "%s[%s]" % (names.name(op.args[0]), names.name(op.args[1]))
+
+
+def _concatenate(names: Names, op: Op) -> str:
+    return "%s((%s), axis=%r)" % (names.object(np.concatenate, "concatenate"),
+                                  "".join(names.name(arg) + ", " for arg in op.args), op.attrs["axis"])
+
+
 def _product(names: Names, op: Op) -> str:
+    call = library_call(op)
+    if call is not None:
+        return _library(names, op, call)
     function = PRODUCTS.get(op.attrs["function"])
     if function is None or op.attrs["keywords"]:
         raise Irreversible("the function %s" % op.attrs["function"])
@@ -162,6 +197,11 @@ def _product(names: Names, op: Op) -> str:
 
 def view_of(op: Op, text: Callable[[Value], str]) -> str:
     """The code that follows an array to make a view of it; ``text`` gives the code of the index's numbers."""
+    if op.name == "reshape":
+        sizes = list(map(text, op.args[1:]))
+        if op.attrs["unknown"] is not None:
+            sizes[op.attrs["unknown"]] = "-1"
+        return ".reshape(%s)" % ", ".join(sizes)
     if "axes" in op.attrs:
         return ".transpose(%r)" % (tuple(op.attrs["axes"]),)
     if "index" not in op.attrs:
@@ -211,8 +251,11 @@ def _elements(names: Names, op: Op) -> str:
         names.object(kind.dtype, kind.dtype.name), tuple(op.attrs["shape"]))  # type: ignore[union-attr]
 
 
-def _text(names: Names, op: Op) -> str:
-    """A function of numbers and strings that makes a string, or the length of a string."""
+def _invoke(names: Names, op: Op) -> str:
+    """A library function with a rule, a function of numbers and strings that makes a string, or a string's length."""
+    call = library_call(op)
+    if call is not None:
+        return _library(names, op, call)
     makes_text = op.result.type == Object(str) or op.attrs["function"] == "builtins.len"  # type: ignore[union-attr]
     if op.attrs["keywords"] or not makes_text:
         raise Irreversible("the function %s" % op.attrs["function"])
@@ -231,7 +274,8 @@ FORWARD: Dict[str, Writer] = {
     "compare": _compare, "dim": _dim, "ufunc": _ufunc, "where": _where, "reduce": _reduce,
     "gufunc": _product, "product": _product, "dot": _product, "view": _view,
     "transpose": _view, "elements": _elements, "alloc": _alloc, "load": _load, "raised": _raised, "flag": _flag,
-    "invoke": _text, "new_tuple": _tuple}
+    "invoke": _invoke, "new_tuple": _tuple, "reshape": _view, "scan": _scan, "roll": _scan, "gather": _gather,
+    "pick": _gather, "concatenate": _concatenate}
 """The writer of each operation that can be reversed, or that only serves others."""
 
 

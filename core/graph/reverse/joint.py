@@ -115,6 +115,7 @@ class _Writer:
         self.result = result.value
         self.roots = Roots(self.items)
         check_effects(self.items, self.roots, repeated)
+        self._check_reshaped()
         self.active = active_roots(self.items, self.roots, wanted, self.result)
         if not self.active.issuperset(wanted):
             raise Irreversible("nothing flows to an argument")
@@ -128,6 +129,13 @@ class _Writer:
                  for number, item in enumerate(self.items) if isinstance(item, Loop) and item.is_counted}
         self.forward = Forward(self.code, self.needs, limit, loops if levels > 1 else {}, levels)
         self.backward = Backward(self.code, self.forward, self.active)
+
+    def _check_reshaped(self) -> None:
+        """Refuse reshaped arrays whose adjoint might not be in C order."""
+        carried = set(self.roots.stored).union(*(item.params for item in walk(self.items)
+                                                 if isinstance(item, (Loop, Conditional))))
+        if self.roots.reshaped & carried:
+            raise Irreversible("a reshaped array that is stored into, or that a loop or a branch changes")
 
     def _outermost(self) -> Set[Value]:
         found = set(self.graph.inputs)

@@ -24,6 +24,7 @@ class Roots:
         view: the operation of each view.
         stored: the roots that stores write to.
         viewed: the roots whose adjoints are arrays that are changed in place: those of views, loads and stores.
+        reshaped: the roots that are reshaped; their adjoints are in C order, so that reshaping these makes no copy.
         alias: loop parameters whose adjoint is that of another value, for the iteration that is written.
     """
 
@@ -32,6 +33,7 @@ class Roots:
         self.view: Dict[Value, Op] = {cast(Value, op.result): op for op in ops if op.name in VIEWS}
         self.alias: Dict[Value, Value] = {}
         self.stored: Set[Value] = {self.of(op.args[0]) for op in ops if op.name in STORES}
+        self.reshaped: Set[Value] = {self.of(op.args[0]) for op in ops if op.name == "reshape"}
         self.viewed: Set[Value] = self.stored | {self.of(op.args[0]) for op in ops
                                                  if op.name in VIEWS or op.name == "load"}
 

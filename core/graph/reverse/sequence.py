@@ -16,6 +16,7 @@ from pijit.core.graph.reverse.checkpoints import Checkpoints, most_kept
 from pijit.core.graph.reverse.code import Code
 from pijit.core.graph.reverse.errors import ANSWERS, OtherShapes, TooLarge
 from pijit.core.graph.reverse.forward import HOST_CALL, MARKS, expression, host_call, statement
+from pijit.core.graph.reverse.library_calls import is_root_of_sum
 from pijit.core.graph.reverse.needs import Needs, SequenceNeeds
 from pijit.core.graph.reverse.regions import Conditional, Exit, Guard, Item, Loop
 from pijit.core.graph.reverse.roots import STORES
@@ -59,6 +60,7 @@ class Forward:
         self.is_repeating = False
         self.before: Dict[Item, Dict[Value, str]] = {}
         self.after: Dict[Item, Dict[Value, str]] = {}
+        self._makers = {op.result: op for op in code.all_ops}
 
     def plain(self, items: Sequence[Item]) -> None:
         """Write items as the program has them."""
@@ -142,6 +144,9 @@ class Forward:
             stays = op.result in code.roots.view and code.roots.of(op.result) in code.roots.stored
             if not stays:
                 code.line("%s = %s" % (code.name(op.result), expression(code, op)))
+            if not self.is_repeating and is_root_of_sum(op, self._makers):
+                name = code.name(op.result)
+                self.require("(%s == 0.0).any()" % name if isinstance(op.result.type, Array) else name + " == 0.0")
 
     def _conditional(self, item: Conditional) -> None:
         """Write a conditional. Its backward part computes again what it needs of the side that was taken."""

@@ -103,11 +103,25 @@ array_give(Tape *tape, PyArrayObject *x, PyObject *given)
     return sum != NULL ? 1 : -1;
 }
 
+/* Add the items of a Parts (core/graph/derivatives/adjoints.py) one by one: 0, or -1 with an exception set. */
+static int
+parts_add(Tape *tape, PyObject *run, PyObject *x, PyObject *parts)
+{
+    int done = 0;
+    for (Py_ssize_t i = 0; done == 0 && i < PyTuple_GET_SIZE(parts); i++) {
+        done = adjoint_give(tape, run, x, PyTuple_GET_ITEM(parts, i));
+    }
+    return done;
+}
+
 int
 adjoint_give(Tape *tape, PyObject *run, PyObject *x, PyObject *g)
 {
     if (g == Py_None) {
         return 0;
+    }
+    if (PyTuple_Check(g) && !PyTuple_CheckExact(g)) {
+        return parts_add(tape, run, x, g);
     }
     if (!PyList_CheckExact(x) && !PyTuple_CheckExact(x)) {
         int active = tape_active(tape, x);

@@ -45,6 +45,7 @@ CALLS = (
     "np.select([x < 0, x > 1], [y, x], 0.5)", "np.broadcast_to(x[0], (2, 4))", "np.sinc(x)", "np.hanning(5)",
     "np.unravel_index(5, (2, 3))", "np.add.reduce(x, axis=1)", "np.maximum.accumulate(x)", "np.add.accumulate(x, 1)",
     "np.minimum.reduce(x)", "np.subtract.outer(x, y[0])", "np.outer(x[0], y[1])", "np.shape(x), np.size(x), np.ndim(x)",
+    "np.shape(2.5), np.size(x[0, 0]), np.ndim(x.sum()), np.ndim(7)",
     "x[:, [0, 1]]", "x[[1, 0], 1:3]", "x[1:, x[0] > 1]", "x[..., ::2, [0, 2]]", "x.sum() ** 2, x[0, 1] ** 0.5",
 )
 MAY_WARN = (RuntimeWarning, DeprecationWarning)

@@ -19,7 +19,7 @@ from pijit.core.capture.values.lattice import Abstract, Const, Number, Slice, Te
 from pijit.core.errors import Break
 from pijit.core.graph import library_helpers
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import INT, Array
+from pijit.core.graph.types import INT, Array, Scalar
 from pijit.guards.facts import is_among
 
 
@@ -32,11 +32,17 @@ def _array(value: Abstract, writes: bool = False) -> Tensor:
     return value
 
 
+OF_NUMBERS = {"ndim": 0, "shape": (), "size": 1}
+"""What functions that tell the dimensions of arrays return for numbers."""
+
+
 @model_factory
 def _attribute(name: str) -> Handler:
-    """``np.shape(x)`` and similar functions."""
+    """``np.shape(x)``, ``np.size(x)`` and ``np.ndim(x)`` of arrays and numbers."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
+        if name in OF_NUMBERS and isinstance(operand_of(arguments[0]).type, Scalar):
+            return Const(OF_NUMBERS[name])
         return interpreter.attribute(_array(arguments[0]), name)
     return call
 
