@@ -17,19 +17,8 @@ from pijit.ms.nn.activations import (
                                      get_activation,
 )
 from pijit.ms.nn.containers import CellDict, CellList, SequentialCell
-from pijit.ms.nn.layers import (
-                                     AvgPool2d,
-                                     BatchNorm1d,
-                                     BatchNorm2d,
-                                     Conv2d,
-                                     Dense,
-                                     Dropout,
-                                     Embedding,
-                                     Flatten,
-                                     Identity,
-                                     LayerNorm,
-                                     MaxPool2d,
-)
+from pijit.ms.nn.convolutions import Conv2d
+from pijit.ms.nn.layers import Dense, Dropout, Embedding, Flatten, Identity
 from pijit.ms.nn.losses import (
                                      BCELoss,
                                      CrossEntropyLoss,
@@ -39,6 +28,8 @@ from pijit.ms.nn.losses import (
                                      SmoothL1Loss,
                                      SoftmaxCrossEntropyWithLogits,
 )
+from pijit.ms.nn.normalisation import BatchNorm1d, BatchNorm2d, LayerNorm
+from pijit.ms.nn.pooling import AvgPool2d, MaxPool2d
 from pijit.ms.nn.training import SGD, ForwardValueAndGrad, Momentum, Optimizer, TrainOneStepCell, WithLossCell
 
 __all__ = [

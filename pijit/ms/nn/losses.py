@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pijit.ms.cell import Cell
-from pijit.ms.ops import layers
+from pijit.ms.ops import losses
 
 
 class LossBase(Cell):
@@ -20,7 +20,7 @@ class LossBase(Cell):
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
-        if reduction not in layers.REDUCTIONS:
+        if reduction not in losses.REDUCTIONS:
             raise ValueError("{}: reduction must be 'mean', 'sum' or 'none'; not {!r}".format(
                 type(self).__name__, reduction))
         self.reduction = reduction
@@ -31,7 +31,7 @@ class MSELoss(LossBase):
 
     def construct(self, logits: Any, labels: Any) -> Any:
         """The loss."""
-        return layers.mse_loss(logits, labels, self.reduction)
+        return losses.mse_loss(logits, labels, self.reduction)
 
 
 class L1Loss(LossBase):
@@ -39,7 +39,7 @@ class L1Loss(LossBase):
 
     def construct(self, logits: Any, labels: Any) -> Any:
         """The loss."""
-        return layers.l1_loss(logits, labels, self.reduction)
+        return losses.l1_loss(logits, labels, self.reduction)
 
 
 class SmoothL1Loss(LossBase):
@@ -51,7 +51,7 @@ class SmoothL1Loss(LossBase):
 
     def construct(self, logits: Any, labels: Any) -> Any:
         """The loss."""
-        return layers.smooth_l1_loss(logits, labels, self.beta, self.reduction)
+        return losses.smooth_l1_loss(logits, labels, self.beta, self.reduction)
 
 
 class CrossEntropyLoss(LossBase):
@@ -64,7 +64,7 @@ class CrossEntropyLoss(LossBase):
 
     def construct(self, logits: Any, labels: Any) -> Any:
         """The loss."""
-        return layers.cross_entropy(logits, labels, self.weight, self.ignore_index, self.reduction,
+        return losses.cross_entropy(logits, labels, self.weight, self.ignore_index, self.reduction,
                                     self.label_smoothing)
 
 
@@ -83,8 +83,8 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
     def construct(self, logits: Any, labels: Any) -> Any:
         """The loss."""
         if self.sparse:
-            return layers.cross_entropy(logits, labels, reduction=self.reduction)
-        return layers.reduced(layers.softmax_cross_entropy_with_logits(logits, labels)._array, self.reduction,
+            return losses.cross_entropy(logits, labels, reduction=self.reduction)
+        return losses.reduced(losses.softmax_cross_entropy_with_logits(logits, labels)._array, self.reduction,
                               "SoftmaxCrossEntropyWithLogits")
 
 
@@ -97,4 +97,4 @@ class BCELoss(LossBase):
 
     def construct(self, logits: Any, labels: Any) -> Any:
         """The loss."""
-        return layers.binary_cross_entropy(logits, labels, self.weight, self.reduction)
+        return losses.binary_cross_entropy(logits, labels, self.weight, self.reduction)
