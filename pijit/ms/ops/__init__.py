@@ -51,7 +51,10 @@ MODULES = (activations, arithmetic, convolutions, creation, elementwise, layers,
 
 HELPERS = frozenset(["as_array", "as_numpy", "as_shape", "array_of", "made", "operands", "binary", "divide", "promoted",
                      "floating", "axes", "rows_of", "pair", "paddings", "padded", "window_elements", "reduced",
-                     "log_softmax_of", "generator"])
+                     "log_softmax_of", "generator", "sequence_number", "around_sequence", "result_part", "transposed",
+                     "transposed_conv2d", "transposed_conv1d", "conv1d_by_row", "instance_norm",
+                     "max_pool_by_row", "avg_pool_by_row", "by_parts", "by_parts_of_images", "output_lengths",
+                     "output_length"])
 """Functions in the modules of operations that are not operations themselves."""
 
 FUNCTIONS: Dict[str, Callable[..., Any]] = {

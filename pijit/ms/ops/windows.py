@@ -82,3 +82,33 @@ def window_elements(x: Any, kernel: Pair, stride: Pair, dilation: Pair) -> Any:
             parts.append(x[:, :, top:top + (rows - 1) * stride[0] + 1:stride[0],
                            left:left + (columns - 1) * stride[1] + 1:stride[1]])
     return np.stack(parts, axis=2)
+
+
+def sequence_number(name: str, value: Any) -> int:
+    """An integer for a sequence, from an integer or a tuple of one.
+
+    Raises:
+        TypeError: `value` is neither.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, (tuple, list)) and len(value) == 1:
+        return int(value[0])
+    raise TypeError("{} must be an int or a tuple of one; not {!r}".format(name, value))
+
+
+def around_sequence(caller: str, padding: Any) -> Tuple[int, int, int, int]:
+    """The padding of a sequence as that of an image with one row.
+
+    Args:
+        caller: the name of a layer or function, for errors.
+        padding: an int, or a tuple of two for the start and the end.
+
+    Raises:
+        TypeError: `padding` is neither.
+    """
+    if isinstance(padding, int) and not isinstance(padding, bool):
+        return 0, 0, padding, padding
+    if isinstance(padding, (tuple, list)) and len(padding) in (1, 2):
+        return 0, 0, int(padding[0]), int(padding[-1])
+    raise TypeError("{}: padding must be an int or a tuple of two; not {!r}".format(caller, padding))
