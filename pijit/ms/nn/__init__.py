@@ -4,28 +4,51 @@ from __future__ import annotations
 
 from pijit.ms.cell import Cell, GraphCell
 from pijit.ms.nn.activations import (
-                                     ELU,
                                      GELU,
-                                     LeakyReLU,
+                                     HSigmoid,
+                                     HSwish,
+                                     LogSigmoid,
                                      LogSoftmax,
+                                     Mish,
                                      ReLU,
                                      ReLU6,
+                                     SeLU,
                                      Sigmoid,
                                      SiLU,
                                      Softmax,
+                                     Softsign,
                                      Tanh,
+                                     Tanhshrink,
                                      get_activation,
+)
+from pijit.ms.nn.activations_with_arguments import (
+                                     CELU,
+                                     ELU,
+                                     GLU,
+                                     Hardtanh,
+                                     HShrink,
+                                     LeakyReLU,
+                                     PReLU,
+                                     SoftShrink,
+                                     Threshold,
 )
 from pijit.ms.nn.containers import CellDict, CellList, SequentialCell
 from pijit.ms.nn.convolutions import Conv1d, Conv1dTranspose, Conv2d, Conv2dTranspose
 from pijit.ms.nn.layers import Dense, Dropout, Embedding, Flatten, Identity
 from pijit.ms.nn.losses import (
                                      BCELoss,
+                                     BCEWithLogitsLoss,
+                                     CosineEmbeddingLoss,
                                      CrossEntropyLoss,
+                                     HuberLoss,
+                                     KLDivLoss,
                                      L1Loss,
                                      LossBase,
+                                     MarginRankingLoss,
                                      MSELoss,
+                                     NLLLoss,
                                      SmoothL1Loss,
+                                     SoftMarginLoss,
                                      SoftmaxCrossEntropyWithLogits,
 )
 from pijit.ms.nn.normalisation import BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, InstanceNorm2d, LayerNorm
@@ -43,9 +66,12 @@ from pijit.ms.nn.training import SGD, ForwardValueAndGrad, Momentum, Optimizer, 
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AvgPool1d", "AvgPool2d",
-    "BCELoss", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Cell", "CellDict", "CellList", "Conv1d",
-    "Conv1dTranspose", "Conv2d", "Conv2dTranspose", "CrossEntropyLoss", "Dense", "Dropout", "ELU", "Embedding",
-    "Flatten", "ForwardValueAndGrad", "GELU", "GraphCell", "GroupNorm", "Identity", "InstanceNorm2d", "L1Loss",
-    "LayerNorm", "LeakyReLU", "LogSoftmax", "LossBase", "MSELoss", "MaxPool1d", "MaxPool2d", "Momentum",
-    "Optimizer", "ReLU", "ReLU6", "SGD", "SequentialCell", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax",
-    "SoftmaxCrossEntropyWithLogits", "Tanh", "TrainOneStepCell", "WithLossCell", "get_activation"]
+    "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "CELU", "Cell", "CellDict",
+    "CellList", "Conv1d", "Conv1dTranspose", "Conv2d", "Conv2dTranspose", "CosineEmbeddingLoss", "CrossEntropyLoss",
+    "Dense", "Dropout", "ELU", "Embedding", "Flatten", "ForwardValueAndGrad", "GELU", "GLU", "GraphCell",
+    "GroupNorm", "HShrink", "HSigmoid", "HSwish", "Hardtanh", "HuberLoss", "Identity", "InstanceNorm2d",
+    "KLDivLoss", "L1Loss", "LayerNorm", "LeakyReLU", "LogSigmoid", "LogSoftmax", "LossBase", "MSELoss",
+    "MarginRankingLoss", "MaxPool1d", "MaxPool2d", "Mish", "Momentum", "NLLLoss", "Optimizer", "PReLU", "ReLU",
+    "ReLU6", "SGD", "SeLU", "SequentialCell", "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss", "SoftShrink",
+    "Softmax", "SoftmaxCrossEntropyWithLogits", "Softsign", "Tanh", "Tanhshrink", "Threshold", "TrainOneStepCell",
+    "WithLossCell", "get_activation"]
