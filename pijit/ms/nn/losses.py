@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Tuple
 
 from pijit.ms.cell import Cell
 from pijit.ms.ops import losses
@@ -18,7 +18,7 @@ class LossBase(Cell):
         ValueError: `reduction` is none of these.
     """
 
-    reductions = losses.REDUCTIONS
+    reductions: Tuple[str, ...] = losses.REDUCTIONS
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()

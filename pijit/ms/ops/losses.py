@@ -166,8 +166,8 @@ def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float =
         ValueError: `margin` or `reduction` is not accepted.
 
     Example:
-        >>> cosine_embedding_loss(Tensor([[3.0, 4.0]]), Tensor([[4.0, 3.0]]), Tensor([-1]), 0.46, "sum")
-        Tensor(shape=[], dtype=Float32, value=  5.00000119e-01)
+        >>> cosine_embedding_loss(Tensor([[3.0, 4.0]]), Tensor([[4.0, -3.0]]), Tensor([1]))
+        Tensor(shape=[], dtype=Float32, value=  1.00000000e+00)
     """
     if not -1 <= margin <= 1:
         raise ValueError("cosine_embedding_loss: margin must be from -1 to 1")

@@ -36,7 +36,7 @@ def batch_norm(input_x: Any, running_mean: Any, running_var: Any, weight: Any, b
         var = np.mean(np.square(x - np.reshape(mean, lengths)), axis=others)
         _move(running_mean, mean, momentum)
         count = x.size // x.shape[1]
-        _move(running_var, var * (count / max(count - 1, 1)), momentum)
+        _move(running_var, var * x.dtype.type(count / max(count - 1, 1)), momentum)
     else:
         mean, var = array_of(running_mean), array_of(running_var)
     scaled = (x - np.reshape(mean, lengths)) / np.sqrt(np.reshape(var, lengths) + x.dtype.type(eps))

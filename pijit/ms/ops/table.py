@@ -85,7 +85,11 @@ ROWS = (
     Row("Softmax", n.softmax, (("axis", -1),)), Row("LogSoftmax", n.log_softmax, (("axis", -1),)),
     Row("SoftmaxCrossEntropyWithLogits", t.softmax_cross_entropy_with_logits),
     Row("SmoothL1Loss", t.smooth_l1_loss, (("beta", 1.0), ("reduction", "none"))),
-    Row("BinaryCrossEntropy", t.binary_cross_entropy, (("reduction", "mean"),)), Row("LayerNorm", y.layer_norm_of, (
+    Row("BinaryCrossEntropy", t.binary_cross_entropy, (("reduction", "mean"),)),
+    Row("BCEWithLogitsLoss", t.binary_cross_entropy_with_logits, (("reduction", "mean"),)),
+    Row("KLDivLoss", t.kl_div, (("reduction", "mean"),)),
+    Row("SoftMarginLoss", t.soft_margin_loss, (("reduction", "mean"),)),
+    Row("AdaptiveAvgPool2D", o.adaptive_avg_pool2d, (("output_size", REQUIRED),)), Row("LayerNorm", y.layer_norm_of, (
         ("begin_norm_axis", 1), ("begin_params_axis", 1), ("epsilon", 1e-7))),
 )
 
