@@ -4,46 +4,74 @@ from __future__ import annotations
 
 from pijit.ms.cell import Cell, GraphCell
 from pijit.ms.nn.activations import (
-                                     ELU,
                                      GELU,
-                                     LeakyReLU,
+                                     HSigmoid,
+                                     HSwish,
+                                     LogSigmoid,
                                      LogSoftmax,
+                                     Mish,
                                      ReLU,
                                      ReLU6,
+                                     SeLU,
                                      Sigmoid,
                                      SiLU,
                                      Softmax,
+                                     Softsign,
                                      Tanh,
+                                     Tanhshrink,
                                      get_activation,
 )
-from pijit.ms.nn.containers import CellDict, CellList, SequentialCell
-from pijit.ms.nn.layers import (
-                                     AvgPool2d,
-                                     BatchNorm1d,
-                                     BatchNorm2d,
-                                     Conv2d,
-                                     Dense,
-                                     Dropout,
-                                     Embedding,
-                                     Flatten,
-                                     Identity,
-                                     LayerNorm,
-                                     MaxPool2d,
+from pijit.ms.nn.activations_with_arguments import (
+                                     CELU,
+                                     ELU,
+                                     GLU,
+                                     Hardtanh,
+                                     HShrink,
+                                     LeakyReLU,
+                                     PReLU,
+                                     SoftShrink,
+                                     Threshold,
 )
+from pijit.ms.nn.containers import CellDict, CellList, SequentialCell
+from pijit.ms.nn.convolutions import Conv1d, Conv1dTranspose, Conv2d, Conv2dTranspose
+from pijit.ms.nn.layers import Dense, Dropout, Embedding, Flatten, Identity
 from pijit.ms.nn.losses import (
                                      BCELoss,
+                                     BCEWithLogitsLoss,
+                                     CosineEmbeddingLoss,
                                      CrossEntropyLoss,
+                                     HuberLoss,
+                                     KLDivLoss,
                                      L1Loss,
                                      LossBase,
+                                     MarginRankingLoss,
                                      MSELoss,
+                                     NLLLoss,
                                      SmoothL1Loss,
+                                     SoftMarginLoss,
                                      SoftmaxCrossEntropyWithLogits,
+)
+from pijit.ms.nn.normalisation import BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, InstanceNorm2d, LayerNorm
+from pijit.ms.nn.pooling import (
+                                     AdaptiveAvgPool1d,
+                                     AdaptiveAvgPool2d,
+                                     AdaptiveMaxPool1d,
+                                     AdaptiveMaxPool2d,
+                                     AvgPool1d,
+                                     AvgPool2d,
+                                     MaxPool1d,
+                                     MaxPool2d,
 )
 from pijit.ms.nn.training import SGD, ForwardValueAndGrad, Momentum, Optimizer, TrainOneStepCell, WithLossCell
 
 __all__ = [
-    "AvgPool2d", "BCELoss", "BatchNorm1d", "BatchNorm2d", "Cell", "CellDict", "CellList", "Conv2d", "CrossEntropyLoss",
-    "Dense", "Dropout", "ELU", "Embedding", "Flatten", "ForwardValueAndGrad", "GELU", "GraphCell", "Identity", "L1Loss",
-    "LayerNorm", "LeakyReLU", "LogSoftmax", "LossBase", "MSELoss", "MaxPool2d", "Momentum", "Optimizer", "ReLU",
-    "ReLU6", "SGD", "SequentialCell", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "SoftmaxCrossEntropyWithLogits",
-    "Tanh", "TrainOneStepCell", "WithLossCell", "get_activation"]
+    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AvgPool1d", "AvgPool2d",
+    "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "CELU", "Cell", "CellDict",
+    "CellList", "Conv1d", "Conv1dTranspose", "Conv2d", "Conv2dTranspose", "CosineEmbeddingLoss", "CrossEntropyLoss",
+    "Dense", "Dropout", "ELU", "Embedding", "Flatten", "ForwardValueAndGrad", "GELU", "GLU", "GraphCell",
+    "GroupNorm", "HShrink", "HSigmoid", "HSwish", "Hardtanh", "HuberLoss", "Identity", "InstanceNorm2d",
+    "KLDivLoss", "L1Loss", "LayerNorm", "LeakyReLU", "LogSigmoid", "LogSoftmax", "LossBase", "MSELoss",
+    "MarginRankingLoss", "MaxPool1d", "MaxPool2d", "Mish", "Momentum", "NLLLoss", "Optimizer", "PReLU", "ReLU",
+    "ReLU6", "SGD", "SeLU", "SequentialCell", "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss", "SoftShrink",
+    "Softmax", "SoftmaxCrossEntropyWithLogits", "Softsign", "Tanh", "Tanhshrink", "Threshold", "TrainOneStepCell",
+    "WithLossCell", "get_activation"]

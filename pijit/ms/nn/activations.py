@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Callable, Dict
 
 from pijit.ms.cell import Cell
-from pijit.ms.ops import elementwise, layers
+from pijit.ms.nn.activations_with_arguments import ELU, HShrink, LeakyReLU, PReLU, SoftShrink
+from pijit.ms.ops import activations, elementwise, layers
 from pijit.names import closest
 
 
@@ -20,6 +21,13 @@ ReLU6 = _activation("ReLU6", elementwise.relu6, "Values kept between 0 and 6.")
 Sigmoid = _activation("Sigmoid", elementwise.sigmoid, "Logistic functions.")
 Tanh = _activation("Tanh", elementwise.tanh, "Hyperbolic tangents.")
 SiLU = _activation("SiLU", elementwise.silu, "Values times their logistic functions.")
+HSigmoid = _activation("HSigmoid", activations.hardsigmoid, "`(x + 3) / 6`, limited to the range from 0 to 1.")
+HSwish = _activation("HSwish", activations.hardswish, "Values times `HSigmoid` (Howard and others, 2019).")
+Mish = _activation("Mish", activations.mish, "Values times the hyperbolic tangent of `softplus` (Misra, 2020).")
+LogSigmoid = _activation("LogSigmoid", activations.logsigmoid, "Logarithms of logistic functions.")
+SeLU = _activation("SeLU", activations.selu, "Scaled `ELU` that keeps mean and variance (Klambauer and others, 2017).")
+Softsign = _activation("Softsign", activations.softsign, "Values divided by 1 plus their absolute values.")
+Tanhshrink = _activation("Tanhshrink", activations.tanhshrink, "Values minus their hyperbolic tangents.")
 
 
 class GELU(Cell):
@@ -36,30 +44,6 @@ class GELU(Cell):
     def construct(self, x: Any) -> Any:
         """The results."""
         return elementwise.gelu(x, self.approximate)
-
-
-class LeakyReLU(Cell):
-    """Leaky rectifier: negative values are multiplied by `alpha`."""
-
-    def __init__(self, alpha: float = 0.2) -> None:
-        super().__init__()
-        self.alpha = alpha
-
-    def construct(self, x: Any) -> Any:
-        """The results."""
-        return elementwise.leaky_relu(x, self.alpha)
-
-
-class ELU(Cell):
-    """Exponential linear unit: negative values become `alpha * (exp(x) - 1)`."""
-
-    def __init__(self, alpha: float = 1.0) -> None:
-        super().__init__()
-        self.alpha = alpha
-
-    def construct(self, x: Any) -> Any:
-        """The results."""
-        return elementwise.elu(x, self.alpha)
 
 
 class Softmax(Cell):
@@ -87,7 +71,9 @@ class LogSoftmax(Cell):
 
 
 BY_NAME: Dict[str, Any] = {"relu": ReLU, "relu6": ReLU6, "sigmoid": Sigmoid, "tanh": Tanh, "silu": SiLU, "gelu": GELU,
-                           "leakyrelu": LeakyReLU, "elu": ELU, "softmax": Softmax, "logsoftmax": LogSoftmax}
+                           "leakyrelu": LeakyReLU, "elu": ELU, "softmax": Softmax, "logsoftmax": LogSoftmax,
+                           "hswish": HSwish, "hsigmoid": HSigmoid, "logsigmoid": LogSigmoid, "mish": Mish,
+                           "softsign": Softsign, "softshrink": SoftShrink, "hshrink": HShrink, "prelu": PReLU}
 
 
 def get_activation(name: str, prim_name: Any = None) -> Cell:

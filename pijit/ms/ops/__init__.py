@@ -7,7 +7,20 @@ from typing import Any, Callable, Dict
 
 from pijit.ms.derivatives import bprop_getters, stop_gradient  # noqa: F401
 from pijit.ms.gradient_functions import GradOperation, get_grad, grad, value_and_grad  # noqa: F401
-from pijit.ms.ops import activations, arithmetic, creation, elementwise, layers, movement, products, reductions
+from pijit.ms.ops import (
+    activations,
+    arithmetic,
+    convolutions,
+    creation,
+    elementwise,
+    layers,
+    losses,
+    movement,
+    normalisation,
+    pooling,
+    products,
+    reductions,
+)
 from pijit.ms.ops.composite import (  # noqa: F401
     HookBackward,
     HyperMap,
@@ -33,10 +46,15 @@ from pijit.ms.ops.primitive import (
 from pijit.ms.ops.table import CLASSES, ROWS  # noqa: F401
 from pijit.ms.tensor import Tensor, is_tensor  # noqa: F401
 
-MODULES = (activations, arithmetic, creation, elementwise, layers, movement, products, reductions)
+MODULES = (activations, arithmetic, convolutions, creation, elementwise, layers, losses, movement, normalisation,
+           pooling, products, reductions)
 
 HELPERS = frozenset(["as_array", "as_numpy", "as_shape", "array_of", "made", "operands", "binary", "divide", "promoted",
-                     "floating", "axes", "rows_of", "pair", "paddings", "reduced", "generator"])
+                     "floating", "axes", "rows_of", "pair", "paddings", "padded", "window_elements", "reduced",
+                     "log_softmax_of", "generator", "sequence_number", "around_sequence", "result_part", "transposed",
+                     "transposed_conv2d", "transposed_conv1d", "conv1d_by_row", "instance_norm",
+                     "max_pool_by_row", "avg_pool_by_row", "by_parts", "by_parts_of_images", "output_lengths",
+                     "output_length"])
 """Functions in the modules of operations that are not operations themselves."""
 
 FUNCTIONS: Dict[str, Callable[..., Any]] = {

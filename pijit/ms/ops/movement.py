@@ -69,7 +69,7 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
 
 def expand_dims(input_x: Any, axis: int) -> Tensor:
     """The tensor with an additional dimension of length 1."""
-    return made(np.array(np.expand_dims(array_of(input_x), int(axis))))
+    return made(np.array(np.expand_dims(array_of(input_x), axis)))
 
 
 def unsqueeze(input: Any, dim: int) -> Tensor:

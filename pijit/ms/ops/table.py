@@ -6,10 +6,14 @@ from typing import Any, Dict
 
 from pijit.ms.ops import activations as v
 from pijit.ms.ops import arithmetic as a
+from pijit.ms.ops import convolutions as w
 from pijit.ms.ops import creation as c
 from pijit.ms.ops import elementwise as e
 from pijit.ms.ops import layers as n
+from pijit.ms.ops import losses as t
 from pijit.ms.ops import movement as m
+from pijit.ms.ops import normalisation as y
+from pijit.ms.ops import pooling as o
 from pijit.ms.ops import products as p
 from pijit.ms.ops import reductions as r
 from pijit.ms.ops.primitive import REQUIRED, Row, primitive_class
@@ -77,11 +81,15 @@ ROWS = (
     Row("Fill", c.fill),
     Row("Range", c.range, (("maxlen", 1000000),)), Row("Eye", c.eye), Row("OneHot", c.one_hot, (("axis", -1),)),
     Row("LinSpace", c.linspace), Row("StandardNormal", c.standard_normal, (("seed", 0), ("seed2", 0))),
-    Row("Conv2D", n.conv2d_of, _CONV), Row("MaxPool", n.max_pool, _POOL), Row("AvgPool", n.avg_pool, _POOL),
+    Row("Conv2D", w.conv2d_of, _CONV), Row("MaxPool", o.max_pool, _POOL), Row("AvgPool", o.avg_pool, _POOL),
     Row("Softmax", n.softmax, (("axis", -1),)), Row("LogSoftmax", n.log_softmax, (("axis", -1),)),
-    Row("SoftmaxCrossEntropyWithLogits", n.softmax_cross_entropy_with_logits),
-    Row("SmoothL1Loss", n.smooth_l1_loss, (("beta", 1.0), ("reduction", "none"))),
-    Row("BinaryCrossEntropy", n.binary_cross_entropy, (("reduction", "mean"),)), Row("LayerNorm", n.layer_norm_of, (
+    Row("SoftmaxCrossEntropyWithLogits", t.softmax_cross_entropy_with_logits),
+    Row("SmoothL1Loss", t.smooth_l1_loss, (("beta", 1.0), ("reduction", "none"))),
+    Row("BinaryCrossEntropy", t.binary_cross_entropy, (("reduction", "mean"),)),
+    Row("BCEWithLogitsLoss", t.binary_cross_entropy_with_logits, (("reduction", "mean"),)),
+    Row("KLDivLoss", t.kl_div, (("reduction", "mean"),)),
+    Row("SoftMarginLoss", t.soft_margin_loss, (("reduction", "mean"),)),
+    Row("AdaptiveAvgPool2D", o.adaptive_avg_pool2d, (("output_size", REQUIRED),)), Row("LayerNorm", y.layer_norm_of, (
         ("begin_norm_axis", 1), ("begin_params_axis", 1), ("epsilon", 1e-7))),
 )
 
