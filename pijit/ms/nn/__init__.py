@@ -39,11 +39,14 @@ from pijit.ms.nn.losses import (
                                      SmoothL1Loss,
                                      SoftmaxCrossEntropyWithLogits,
 )
+from pijit.ms.nn.recurrent import GRU, LSTM, RNN
+from pijit.ms.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
 from pijit.ms.nn.training import SGD, ForwardValueAndGrad, Momentum, Optimizer, TrainOneStepCell, WithLossCell
 
 __all__ = [
     "AvgPool2d", "BCELoss", "BatchNorm1d", "BatchNorm2d", "Cell", "CellDict", "CellList", "Conv2d", "CrossEntropyLoss",
-    "Dense", "Dropout", "ELU", "Embedding", "Flatten", "ForwardValueAndGrad", "GELU", "GraphCell", "Identity", "L1Loss",
-    "LayerNorm", "LeakyReLU", "LogSoftmax", "LossBase", "MSELoss", "MaxPool2d", "Momentum", "Optimizer", "ReLU",
-    "ReLU6", "SGD", "SequentialCell", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "SoftmaxCrossEntropyWithLogits",
-    "Tanh", "TrainOneStepCell", "WithLossCell", "get_activation"]
+    "Dense", "Dropout", "ELU", "Embedding", "Flatten", "ForwardValueAndGrad", "GELU", "GRU", "GRUCell", "GraphCell",
+    "Identity", "L1Loss", "LSTM", "LSTMCell", "LayerNorm", "LeakyReLU", "LogSoftmax", "LossBase", "MSELoss",
+    "MaxPool2d", "Momentum", "Optimizer", "RNN", "RNNCell", "ReLU", "ReLU6", "SGD", "SequentialCell", "SiLU", "Sigmoid",
+    "SmoothL1Loss", "Softmax", "SoftmaxCrossEntropyWithLogits", "Tanh", "TrainOneStepCell", "WithLossCell",
+    "get_activation"]
