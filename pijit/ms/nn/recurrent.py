@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
@@ -20,6 +20,8 @@ class _Recurrent(Cell):
 
     gates = 1
     step: recurrence.Step
+    layout: Optional[str] = None
+    """"batch first" or None. Captured code checks it by a guard, and captures one path; a bool gives two."""
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, has_bias: bool = True,
                  batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
@@ -33,7 +35,7 @@ class _Recurrent(Cell):
             raise TypeError("{}: dropout must be a float; not {!r}".format(name, dropout))
         if not 0 <= dropout < 1:
             raise ValueError("{}: dropout must be from 0 to below 1; not {!r}".format(name, dropout))
-        self.has_bias, self.batch_first = bool(has_bias), bool(batch_first)
+        self.has_bias, self.layout = bool(has_bias), "batch first" if batch_first else None
         self.dropout, self.bidirectional = float(dropout), bool(bidirectional)
         self.dropout_op = Dropout(p=self.dropout) if dropout else None
         directions = ((False, ""), (True, "_reverse"))[:2 if bidirectional else 1]
@@ -42,6 +44,11 @@ class _Recurrent(Cell):
             (backward, add_weights(self, "_l{}{}".format(layer, suffix), rows, width, hidden_size, has_bias, dtype))
             for backward, suffix in directions) for layer, width in enumerate(columns))
         """For each layer and direction: whether it begins at the end, and the names of its parameters."""
+
+    @property
+    def batch_first(self) -> bool:
+        """Whether tensors have the batch dimension first."""
+        return self.layout is not None
 
     def _states(self, hx: Any, shape: Any, dtype: Any) -> recurrence.States:
         """The initial states of all layers and directions."""
@@ -59,7 +66,7 @@ class _Recurrent(Cell):
         r = floating(array_of(x))
         if r.ndim != 3:
             raise ValueError("{}: x must have 3 dimensions; not {}".format(type(self).__name__, r.ndim))
-        if self.batch_first:
+        if self.layout is not None:
             r = np.swapaxes(r, 0, 1)
         batch = r.shape[1]
         lengths = None if seq_length is None else self._lengths(seq_length, batch)
@@ -80,7 +87,7 @@ class _Recurrent(Cell):
                 parts.append(part)
                 lasts.append(last)
             r = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
-        return (np.array(np.swapaxes(r, 0, 1)) if self.batch_first else r), lasts
+        return (np.array(np.swapaxes(r, 0, 1)) if self.layout is not None else r), lasts
 
     def extend_repr(self) -> str:
         return "input_size={}, hidden_size={}, num_layers={}, has_bias={}, batch_first={}, dropout={}, " \
