@@ -59,7 +59,7 @@ class _Recurrent(Cell):
     def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> Any:
         """The outputs of the last layer, and the final states."""
         r, lasts = self._run(x, hx, seq_length)
-        return made(r), made(np.stack([one[0] for one in lasts]))
+        return made(r), made(recurrence.stacked(lasts, 0))
 
     def _run(self, x: Any, hx: Any, seq_length: Any) -> Any:
         """The outputs of the last layer, and the final states per layer and direction."""
@@ -79,7 +79,7 @@ class _Recurrent(Cell):
             for backward, names in directions:
                 w_ih, w_hh, b_ih, b_hh = weights(self, names, r.dtype)
                 projected = recurrence.product(r, w_ih, b_ih)
-                states = tuple([one[len(lasts)] for one in firsts])
+                states = recurrence.at(firsts, len(lasts))
                 if lengths is None:
                     part, last = recurrence.sequence(self.step, projected, states, w_hh, b_hh, backward)
                 else:
@@ -227,4 +227,4 @@ class LSTM(_Recurrent):
     def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> Any:
         """The outputs of the last layer, and the final (h, c)."""
         r, lasts = self._run(x, hx, seq_length)
-        return made(r), (made(np.stack([one[0] for one in lasts])), made(np.stack([one[1] for one in lasts])))
+        return made(r), (made(recurrence.stacked(lasts, 0)), made(recurrence.stacked(lasts, 1)))

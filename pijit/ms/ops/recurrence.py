@@ -93,5 +93,19 @@ def padded_sequence(step: Step, projected: Any, states: States, weight: Any, bia
         valid = np.expand_dims(lengths > t, 1)
         after = step(projected[t], states, weight, bias)
         r[t] = np.where(valid, after[0], projected.dtype.type(0))
-        states = tuple([np.where(valid, new, old) for new, old in zip(after, states)])
+        states = _chosen(valid, after, states)
     return r, states
+
+
+def _chosen(valid: Any, after: States, before: States) -> States:
+    return tuple([np.where(valid, new, old) for new, old in zip(after, before)])
+
+
+def at(states: States, place: int) -> States:
+    """The states of one layer and direction."""
+    return tuple([one[place] for one in states])
+
+
+def stacked(states: Any, place: int) -> Any:
+    """One of the states of all layers and directions, stacked."""
+    return np.stack([one[place] for one in states])
