@@ -10,10 +10,14 @@ from pijit.ms.cell import Cell
 from pijit.ms.dtype import float32
 from pijit.ms.initializer import initializer
 from pijit.ms.nn.layers import Dense, Dropout, _positive
-from pijit.ms.ops import layers, recurrence
+from pijit.ms.ops import recurrence
 from pijit.ms.ops.elementwise import floating
 from pijit.ms.parameter import Parameter
 from pijit.ms.tensor import array_of, made
+
+FEATURES = "MultiheadAttention: {} must have 2 or 3 dimensions as query has, and {} features; its shape is {}"
+SIZES = ("MultiheadAttention: query, key and value must have one batch size, key and value one length; "
+         "not (batch, length, features) {}, {}, {}")
 
 
 def _masked(scores: Any, mask: Any) -> Any:
@@ -163,15 +167,13 @@ class MultiheadAttention(Cell):
         """Queries, keys and values of shape (batch, sequence, features)."""
         for name, a, width in (("query", q, self.embed_dim), ("key", k, self.kdim), ("value", v, self.vdim)):
             if a.ndim != q.ndim or a.ndim not in (2, 3) or a.shape[-1] != width:
-                raise ValueError("MultiheadAttention: {} must have 2 or 3 dimensions as query has, and {} features; "
-                                 "its shape is {}".format(name, width, a.shape))
+                raise ValueError(FEATURES.format(name, width, a.shape))
         if q.ndim == 2:
             q, k, v = np.expand_dims(q, 0), np.expand_dims(k, 0), np.expand_dims(v, 0)
         elif self.layout is None:
             q, k, v = np.swapaxes(q, 0, 1), np.swapaxes(k, 0, 1), np.swapaxes(v, 0, 1)
         if k.shape[0] != q.shape[0] or k.shape[:2] != v.shape[:2]:
-            raise ValueError("MultiheadAttention: query, key and value must have one batch size, key and value one "
-                             "length; not (batch, length) {}, {}, {}".format(q.shape[:2], k.shape[:2], v.shape[:2]))
+            raise ValueError(SIZES.format(q.shape, k.shape, v.shape))
         return q, k, v
 
     def _projected(self, q: Any, k: Any, v: Any) -> Any:
@@ -214,8 +216,9 @@ class MultiheadAttention(Cell):
 
     def _mixed(self, scores: Any, v: Any) -> Any:
         """The weighted values of all heads side by side, and the weights."""
-        weights = layers.softmax(made(scores))
+        weights = np.exp(scores - np.max(scores, axis=3, keepdims=True))
+        weights = weights / np.sum(weights, axis=3, keepdims=True)
         if self.dropout_op is not None:
-            weights = self.dropout_op(weights)
-        r = np.transpose(np.matmul(weights._array, self._heads(v)), (0, 2, 1, 3))
-        return np.reshape(r, (r.shape[0], r.shape[1], self.embed_dim)), weights._array
+            weights = self.dropout_op(made(weights))._array
+        r = np.transpose(np.matmul(weights, self._heads(v)), (0, 2, 1, 3))
+        return np.reshape(r, (r.shape[0], r.shape[1], self.embed_dim)), weights
