@@ -222,6 +222,20 @@ def test_values_of_transformer_layers(norm_first):
     assert close(nn.TransformerDecoder(decoder, 2)(x, memory).asnumpy(), decoder(decoder(x, memory), memory).asnumpy())
 
 
+def test_jitted_layers_of_a_stack():
+    import pijit
+    import pijit.ms as ms
+
+    layer, (x,) = layers("Encoder")
+    stack = ms.nn.TransformerEncoder(layer, 2)
+    plain = stack(x).asnumpy()
+    for one in stack.layers:
+        ms.jit(one)
+    for _ in range(3):
+        assert stack(x).asnumpy().tobytes() == plain.tobytes()
+    assert all(pijit.explain(one.construct).kernels and not pijit.explain(one.construct).breaks for one in stack.layers)
+
+
 def test_parameters():
     from pijit.ms import nn
 
