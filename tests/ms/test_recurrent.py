@@ -95,7 +95,7 @@ def test_values(kind, option):
         if "batch_first" in options:
             wanted[0] = wanted[0].swapaxes(0, 1)
         for one, other in zip(flat(found), wanted):
-            assert one.dtype == np.float64 and one.shape == other.shape and np.allclose(one, other, rtol=1e-13, atol=1e-14)
+            assert one.flags.c_contiguous and one.dtype == np.float64 and one.shape == other.shape and np.allclose(one, other, rtol=1e-13, atol=1e-14)
 
 
 @pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])

@@ -87,7 +87,7 @@ class _Recurrent(Cell):
                 parts.append(part)
                 lasts.append(last)
             r = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
-        return (np.array(np.swapaxes(r, 0, 1)) if self.layout is not None else r), lasts
+        return (np.array(np.swapaxes(r, 0, 1), order="C") if self.layout is not None else r), lasts
 
     def extend_repr(self) -> str:
         return "input_size={}, hidden_size={}, num_layers={}, has_bias={}, batch_first={}, dropout={}, " \
