@@ -80,15 +80,27 @@ class Dropout(Cell):
         p: the probability that an element is dropped.
     """
 
+    mode: Optional[str] = None
+    """"train" in training. Captured code checks a str or None by a guard, and captures one path."""
+
     def __init__(self, keep_prob: float = 0.5, p: Optional[float] = None, dtype: Any = float32) -> None:
         super().__init__()
         self.p = 1 - keep_prob if p is None else p
         if not 0 <= self.p < 1:
             raise ValueError("Dropout: p must be from 0 to below 1; not {!r}".format(self.p))
 
+    @property
+    def training(self) -> bool:
+        """Whether elements are dropped."""
+        return self.mode is not None
+
+    @training.setter
+    def training(self, value: bool) -> None:
+        object.__setattr__(self, "mode", "train" if value else None)
+
     def construct(self, x: Any) -> Any:
         """The tensor; in training with elements dropped."""
-        return layers.dropout(x, self.p, self.training) if self.training else x
+        return x if self.mode is None else layers.dropout(x, self.p)
 
     def extend_repr(self) -> str:
         return "p={}".format(self.p)
