@@ -39,7 +39,8 @@ from pijit.ms.nn.losses import (
                                      SmoothL1Loss,
                                      SoftmaxCrossEntropyWithLogits,
 )
-from pijit.ms.nn.training import SGD, ForwardValueAndGrad, Momentum, Optimizer, TrainOneStepCell, WithLossCell
+from pijit.ms.nn.optimizers import SGD, Momentum, Optimizer
+from pijit.ms.nn.training import ForwardValueAndGrad, TrainOneStepCell, WithLossCell
 
 __all__ = [
     "AvgPool2d", "BCELoss", "BatchNorm1d", "BatchNorm2d", "Cell", "CellDict", "CellList", "Conv2d", "CrossEntropyLoss",
