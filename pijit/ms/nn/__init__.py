@@ -16,6 +16,7 @@ from pijit.ms.nn.activations import (
                                      Tanh,
                                      get_activation,
 )
+from pijit.ms.nn.adam import Adam, AdamWeightDecay
 from pijit.ms.nn.containers import CellDict, CellList, SequentialCell
 from pijit.ms.nn.layers import (
                                      AvgPool2d,
@@ -30,6 +31,16 @@ from pijit.ms.nn.layers import (
                                      LayerNorm,
                                      MaxPool2d,
 )
+from pijit.ms.nn.learning_rates import (
+                                     CosineDecayLR,
+                                     ExponentialDecayLR,
+                                     LearningRateSchedule,
+                                     PolynomialDecayLR,
+                                     WarmUpLR,
+                                     cosine_decay_lr,
+                                     exponential_decay_lr,
+                                     piecewise_constant_lr,
+)
 from pijit.ms.nn.losses import (
                                      BCELoss,
                                      CrossEntropyLoss,
@@ -39,12 +50,14 @@ from pijit.ms.nn.losses import (
                                      SmoothL1Loss,
                                      SoftmaxCrossEntropyWithLogits,
 )
-from pijit.ms.nn.optimizers import SGD, Momentum, Optimizer
+from pijit.ms.nn.optimizers import SGD, Adagrad, Momentum, Optimizer, RMSProp
 from pijit.ms.nn.training import ForwardValueAndGrad, TrainOneStepCell, WithLossCell
 
 __all__ = [
-    "AvgPool2d", "BCELoss", "BatchNorm1d", "BatchNorm2d", "Cell", "CellDict", "CellList", "Conv2d", "CrossEntropyLoss",
-    "Dense", "Dropout", "ELU", "Embedding", "Flatten", "ForwardValueAndGrad", "GELU", "GraphCell", "Identity", "L1Loss",
-    "LayerNorm", "LeakyReLU", "LogSoftmax", "LossBase", "MSELoss", "MaxPool2d", "Momentum", "Optimizer", "ReLU",
-    "ReLU6", "SGD", "SequentialCell", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "SoftmaxCrossEntropyWithLogits",
-    "Tanh", "TrainOneStepCell", "WithLossCell", "get_activation"]
+    "Adagrad", "Adam", "AdamWeightDecay", "AvgPool2d", "BCELoss", "BatchNorm1d", "BatchNorm2d", "Cell", "CellDict",
+    "CellList", "Conv2d", "CosineDecayLR", "CrossEntropyLoss", "Dense", "Dropout", "ELU", "Embedding",
+    "ExponentialDecayLR", "Flatten", "ForwardValueAndGrad", "GELU", "GraphCell", "Identity", "L1Loss", "LayerNorm",
+    "LeakyReLU", "LearningRateSchedule", "LogSoftmax", "LossBase", "MSELoss", "MaxPool2d", "Momentum", "Optimizer",
+    "PolynomialDecayLR", "RMSProp", "ReLU", "ReLU6", "SGD", "SequentialCell", "SiLU", "Sigmoid", "SmoothL1Loss",
+    "Softmax", "SoftmaxCrossEntropyWithLogits", "Tanh", "TrainOneStepCell", "WarmUpLR", "WithLossCell",
+    "cosine_decay_lr", "exponential_decay_lr", "get_activation", "piecewise_constant_lr"]
