@@ -85,7 +85,7 @@ def test_formulas(cls, options, formula, given):
         assert optimizer(tuple(ms.Tensor(g) for g in parts)) is True
         wanted = [formula(w, g, s, t, 0.25, **given) for w, g, s in zip(wanted, parts, states)]
         for one, w in zip(weights, wanted):
-            np.testing.assert_allclose(one.asnumpy(), w, rtol=1e-4, atol=1e-6)  # powers and rates are float32
+            np.testing.assert_allclose(one.asnumpy(), w, rtol=1e-4, atol=2e-5)  # powers and rates are float32
     assert optimizer.global_step.asnumpy().tolist() == [3]
 
 

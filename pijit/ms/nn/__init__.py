@@ -41,6 +41,7 @@ from pijit.ms.nn.learning_rates import (
                                      exponential_decay_lr,
                                      piecewise_constant_lr,
 )
+from pijit.ms.nn.loss_scales import DynamicLossScaleUpdateCell, FixedLossScaleUpdateCell, TrainOneStepWithLossScaleCell
 from pijit.ms.nn.losses import (
                                      BCELoss,
                                      CrossEntropyLoss,
@@ -55,9 +56,10 @@ from pijit.ms.nn.training import ForwardValueAndGrad, TrainOneStepCell, WithLoss
 
 __all__ = [
     "Adagrad", "Adam", "AdamWeightDecay", "AvgPool2d", "BCELoss", "BatchNorm1d", "BatchNorm2d", "Cell", "CellDict",
-    "CellList", "Conv2d", "CosineDecayLR", "CrossEntropyLoss", "Dense", "Dropout", "ELU", "Embedding",
-    "ExponentialDecayLR", "Flatten", "ForwardValueAndGrad", "GELU", "GraphCell", "Identity", "L1Loss", "LayerNorm",
-    "LeakyReLU", "LearningRateSchedule", "LogSoftmax", "LossBase", "MSELoss", "MaxPool2d", "Momentum", "Optimizer",
-    "PolynomialDecayLR", "RMSProp", "ReLU", "ReLU6", "SGD", "SequentialCell", "SiLU", "Sigmoid", "SmoothL1Loss",
-    "Softmax", "SoftmaxCrossEntropyWithLogits", "Tanh", "TrainOneStepCell", "WarmUpLR", "WithLossCell",
-    "cosine_decay_lr", "exponential_decay_lr", "get_activation", "piecewise_constant_lr"]
+    "CellList", "Conv2d", "CosineDecayLR", "CrossEntropyLoss", "Dense", "Dropout", "DynamicLossScaleUpdateCell", "ELU",
+    "Embedding", "ExponentialDecayLR", "FixedLossScaleUpdateCell", "Flatten", "ForwardValueAndGrad", "GELU",
+    "GraphCell", "Identity", "L1Loss", "LayerNorm", "LeakyReLU", "LearningRateSchedule", "LogSoftmax", "LossBase",
+    "MSELoss", "MaxPool2d", "Momentum", "Optimizer", "PolynomialDecayLR", "RMSProp", "ReLU", "ReLU6", "SGD",
+    "SequentialCell", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "SoftmaxCrossEntropyWithLogits", "Tanh",
+    "TrainOneStepCell", "TrainOneStepWithLossScaleCell", "WarmUpLR", "WithLossCell", "cosine_decay_lr",
+    "exponential_decay_lr", "get_activation", "piecewise_constant_lr"]
