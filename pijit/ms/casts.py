@@ -30,7 +30,8 @@ def constructed(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any
     for one in own:
         one._array = one._array.astype(cell._cast)
     try:
-        return cell.construct(*args, **kwargs)
+        out = cell.construct(*args, **kwargs)  # CPython 3.7: a return in here is not captured
     finally:
         for place, one in enumerate(own):
             one._array = kept[place]
+    return out
