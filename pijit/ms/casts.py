@@ -24,7 +24,10 @@ def call(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
 
 
 def constructed(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-    """The result of `construct` while the cell's own trained parameters have the type in which it computes."""
+    """The result of `construct` while the cell's own trained parameters have the type in which it computes.
+
+    Two threads must not call the same cell at once, because the arrays of the parameters are replaced during the call.
+    """
     own = cell._cast_parameters
     kept = [one._array for one in own]
     for one in own:

@@ -141,7 +141,10 @@ def test_the_rate_is_a_parameter_that_programs_set():
     optimizer = nn.SGD(weights, learning_rate=ms.Tensor(0.25))
     step, was = ms.jit(lambda parts: optimizer(parts)), weights[1].asnumpy().copy()
     for rate in (0.25, 0.25, 0.25, 0.5):
-        optimizer.learning_rate.set_data(ms.Tensor(rate, ms.float32))
+        if rate == 0.25:
+            optimizer.learning_rate.set_data(ms.Tensor(rate, ms.float32))
+        else:
+            optimizer.learning_rate = rate
         step(tuple(ms.Tensor(np.ones(shape)) for shape in SHAPES[:2]))
         was -= rate
     np.testing.assert_allclose(weights[1].asnumpy(), was)
@@ -203,6 +206,19 @@ def test_schedules(schedule, formula):
     found = [schedule(ms.Tensor(t, ms.int32)) for t in range(10)]
     assert {one.dtype for one in found} == {ms.float32} and {one.shape for one in found} == {()}
     np.testing.assert_allclose([float(one) for one in found], [formula(t) for t in range(10)], rtol=1e-6, atol=1e-7)
+
+
+def test_a_schedule_of_a_program():
+    class Halved(nn.LearningRateSchedule):
+        def construct(self, global_step):
+            assert global_step.dtype == ms.int32
+            return 0.5 ** ms.ops.cast(global_step, ms.float32)
+
+    (w,), one = parameters(shapes=SHAPES[1:2]), (ms.Tensor(np.ones(4)),)
+    was, optimizer = w.asnumpy().copy(), nn.SGD([w], learning_rate=Halved())
+    for _ in range(3):
+        optimizer(one)
+    np.testing.assert_allclose(w.asnumpy(), was - 1.75)
 
 
 def refused(error, text, make):

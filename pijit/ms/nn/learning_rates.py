@@ -151,8 +151,8 @@ class LearningRateSchedule(Cell):
         raise NotImplementedError("{}: a LearningRateSchedule needs a construct method".format(type(self).__name__))
 
     def rate(self, step: Any) -> Any:
-        """The learning rate of a step; both are float32 numbers."""
-        return np.reshape(self(Tensor(step))._array, (1,))[0]
+        """The learning rate of a step; both are NumPy numbers."""
+        return np.reshape(self(Tensor(np.int32(step)))._array, (1,))[0]
 
 
 class _Formula(LearningRateSchedule):

@@ -80,6 +80,12 @@ class Optimizer(Cell):
         self.is_group_lr = len(rates) > 1
         self.global_step = Parameter(np.zeros(1, np.int32), name="global_step", requires_grad=False)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "learning_rate" and isinstance(value, (int, float)) and name in self._params:
+            self.learning_rate.set_data(np.float32(value))
+        else:
+            super().__setattr__(name, value)
+
     def moments_of(self, prefix: str, init: Any = "zeros") -> Any:
         """A moment per parameter, which the optimizer owns; its name is that of the parameter with a prefix."""
         found = self.parameters.clone(prefix, init)
