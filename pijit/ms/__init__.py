@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from pijit.ms import context, dtype, initializer, nn, numpy, ops  # noqa: F401
+from pijit.ms import amp, context, dtype, initializer, nn, numpy, ops  # noqa: F401
 from pijit.ms.compilation import (
     JitConfig,
     constexpr,  # noqa: F401
@@ -47,7 +47,7 @@ from pijit.ms.train import Model, load_checkpoint, load_param_into_net, save_che
 from_numpy = Tensor.from_numpy
 
 __all__ = [
-    "GRAPH_MODE", "JitConfig", "Model", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "context",
+    "GRAPH_MODE", "JitConfig", "Model", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "amp", "context",
     "from_numpy", "get_context", "get_grad", "get_seed", "grad", "initializer", "install", "is_tensor", "jit",
     "jit_class", "load_checkpoint", "load_param_into_net", "ms_class", "ms_function", "mutable", "nn", "numpy", "ops",
     "save_checkpoint", "set_context", "set_device", "set_seed", "tensor", "uninstall", "value_and_grad"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from pijit.ms import special_calls
+from pijit.ms import casts, special_calls
 from pijit.ms.parameter import Parameter
 from pijit.ms.tensor import Tensor
 
@@ -63,6 +63,8 @@ class Cell:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result of `construct`."""
+        if self.special == "cast" and special_calls.graph_mode is None:
+            return casts.call(self, args, kwargs)
         if self.special is not None or special_calls.graph_mode is not None:
             return special_calls.call(self, args, kwargs)
         return self.construct(*args, **kwargs)
@@ -103,6 +105,8 @@ class Cell:
         self._forget(param_name)
         self._params[param_name] = param
         object.__setattr__(self, param_name, param)
+        if "_cast" in self.__dict__:
+            special_calls.note_parameters(self)
 
     def _insert_cell(self, name: str, cell: "Cell") -> None:
         self._require_init()
@@ -230,7 +234,7 @@ class Cell:
         return self._dynamic_shape_inputs  # type: ignore[attr-defined]
 
     def to_float(self, dst_type: Any) -> "Cell":
-        """Cast float inputs to a type before `construct`; returns the cell."""
+        """Let the cell and its nested cells compute in a float type; returns the cell. Parameters keep their type."""
         special_calls.set_cast(self, dst_type)
         return self
 

@@ -32,6 +32,8 @@ MODULES: Dict[str, str] = {
     "ops._grad_experimental.grad_base": "pijit.ms.derivatives", "ops._grad_experimental": "pijit.ms.derivatives",
     "nn.cell": "pijit.ms.cell", "nn.layer": "pijit.ms.nn", "nn.loss": "pijit.ms.nn", "nn.optim": "pijit.ms.nn",
     "nn.wrap": "pijit.ms.nn", "nn.wrap.cell_wrapper": "pijit.ms.nn", "log": "pijit.ms.log", "train": "pijit.ms.train",
+    "amp": "pijit.ms.amp", "train.amp": "pijit.ms.amp", "nn.dynamic_lr": "pijit.ms.nn",
+    "nn.learning_rate_schedule": "pijit.ms.nn", "nn.wrap.loss_scale": "pijit.ms.nn",
     "train.serialization": "pijit.ms.train", "communication": "pijit.ms.communication",
     "communication.management": "pijit.ms.communication", "parallel": "pijit.ms.communication",
 }

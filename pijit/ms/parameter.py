@@ -51,9 +51,14 @@ class Parameter(Tensor):
     def __deepcopy__(self, memo: Any) -> "Parameter":
         return self.clone()
 
-    def clone(self, init: str = "same") -> "Parameter":
-        """A separate parameter with the same values."""
-        return Parameter(np.array(self._array), self.name, self.requires_grad)
+    def clone(self, init: Any = "same") -> "Parameter":
+        """A separate parameter with the same values, or with those of an initializer."""
+        values = np.array(self._array)
+        if init != "same":
+            from pijit.ms.initializer import fill  # initializer makes tensors
+
+            fill(values, init)
+        return Parameter(values, self.name, self.requires_grad)
 
     @property
     def data(self) -> "Parameter":
@@ -110,8 +115,8 @@ class ParameterTuple(tuple):  # type: ignore[type-arg]
                 raise TypeError("ParameterTuple: each item must be a Parameter; not {!r}".format(one))
         return super().__new__(cls, items)
 
-    def clone(self, prefix: str, init: str = "same") -> "ParameterTuple":
-        """Separate copies of the parameters; their names begin with `prefix`."""
+    def clone(self, prefix: str, init: Any = "same") -> "ParameterTuple":
+        """Separate parameters, with the same values or those of an initializer; their names begin with `prefix`."""
         made = []
         for one in self:
             copy = one.clone(init)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.tape.state import STATE
+from pijit.ms.casts import cast_all, constructed
 from pijit.ms.derivatives import call_with_derivative, hooked
 from pijit.ms.dtype import as_numpy
-from pijit.ms.tensor import Tensor, made
+from pijit.ms.tensor import Tensor
 
 graph_mode: Optional[str] = None
 """Not None if each cell runs as one graph; `set_context` sets it."""
@@ -54,12 +55,25 @@ def register(cell: Any, kind: str, hook: Callable[..., Any]) -> HookHandle:
     return HookHandle(cell, hooks[kind], hook)
 
 
-def set_cast(cell: Any, dtype: Any) -> None:
-    """Cast the float inputs of a cell and of its nested cells from now on."""
-    object.__setattr__(cell, "_cast", as_numpy(dtype, "to_float"))
+def set_cast(cell: Any, dtype: Any, result: Any = None) -> None:
+    """Cast the float inputs and the trained parameters of a cell and of its nested cells from now on.
+
+    Args:
+        cell: the cell.
+        dtype: the type in which they compute.
+        result: the type of the results of `cell`, or None: the type that `construct` gives.
+    """
+    wanted = as_numpy(dtype, "to_float")
     for _, one in cell.cells_and_names():
-        object.__setattr__(one, "_cast", cell._cast)
+        object.__setattr__(one, "_cast", wanted)
+        object.__setattr__(one, "_result_cast", result if one is cell else None)
+        note_parameters(one)
         _decide(one)
+
+
+def note_parameters(cell: Any) -> None:
+    """Note the parameters that a cell casts in calls: its own trained ones."""
+    object.__setattr__(cell, "_cast_parameters", tuple(one for one in cell._params.values() if one.requires_grad))
 
 
 def _decide(cell: Any) -> None:
@@ -76,18 +90,14 @@ def call(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
         if changed is not None:
             args = changed if isinstance(changed, tuple) else (changed,)
     if "_cast" in cell.__dict__:
-        args = tuple(_cast(one, cell._cast) for one in args)
+        args = cast_all(args, cell._cast)
     out = _computed(cell, args, kwargs, hooks)
+    if cell.__dict__.get("_result_cast") is not None:
+        out = cast_all(out, cell._result_cast)
     for hook in list(hooks.get("forward", ())):
         changed = hook(cell, args, out)
         out = out if changed is None else changed
     return out
-
-
-def _cast(x: Any, dtype: Any) -> Any:
-    if isinstance(x, Tensor) and x._array.dtype.kind == "f" and x._array.dtype != dtype:
-        return made(x._array.astype(dtype))
-    return x
 
 
 def _computed(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], hooks: Hooks) -> Any:
@@ -100,6 +110,8 @@ def _computed(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], hooks: H
 
 def construct(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     """The result of `construct`; in `GRAPH_MODE` of its graph."""
+    if "_cast" in cell.__dict__:
+        return constructed(cell, args, kwargs)
     if graph_mode is not None and not STATE.tapes and "construct" not in cell.__dict__:
         return graph_of(type(cell))(cell, *args, **kwargs)
     return cell.construct(*args, **kwargs)

@@ -7,7 +7,8 @@ from typing import Any, Dict, Iterable, Optional
 import numpy as np
 
 from pijit.ms.cell import Cell
-from pijit.ms.nn.training import Optimizer, TrainOneStepCell, WithLossCell
+from pijit.ms.nn.optimizers import Optimizer
+from pijit.ms.nn.training import TrainOneStepCell, WithLossCell
 from pijit.ms.parameter import Parameter
 
 

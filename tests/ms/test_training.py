@@ -1,11 +1,16 @@
 """Training: the example learns, and a step changes parameters as the formulas say."""
 
+import gc
 import pathlib
 import runpy
+import sys
+import tracemalloc
 
 import numpy as np
+import pytest
 
-EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "train_cell.py"
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+EXAMPLE = EXAMPLES / "train_cell.py"
 
 
 def test_the_example_learns():
@@ -24,3 +29,101 @@ def test_a_step_of_momentum():
         optimizer((ms.Tensor(np.array([2.0, 4.0])),))
     assert w.asnumpy() is array
     assert array.tolist() == [1.0 - 0.5 * 2.0 - 0.5 * 3.0, 2.0 - 0.5 * 4.0 - 0.5 * 6.0]
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return runpy.run_path(str(EXAMPLES / "digits.py"))
+
+
+def test_digits_are_learned_and_a_seed_gives_the_same_run(digits):
+    data = digits["drawn"](80)
+    network, found, losses = digits["train"](steps=8, batch=20, data=data, progress=iter)
+    assert losses[-1] < losses[0] and 0 <= found <= 1
+    other, again, same = digits["train"](steps=8, batch=20, data=data, progress=iter)
+    assert (found, losses) == (again, same)
+    assert [one.asnumpy().tobytes() for one in network.get_parameters()] == [
+        one.asnumpy().tobytes() for one in other.get_parameters()]
+
+
+def perceptron(optimizer, jitted=True):
+    """A jitted training step of a small perceptron, its inputs, and its network."""
+    import pijit.ms as ms
+    from pijit.ms import nn
+
+    ms.set_seed(3)
+    network = nn.SequentialCell(nn.Dense(6, 8), nn.ReLU(), nn.Dense(8, 3))
+    loss = nn.WithLossCell(network, nn.CrossEntropyLoss())
+    one_step = nn.TrainOneStepCell(loss, optimizer(network.trainable_params()))
+
+    def step(x, y):
+        return one_step(x, y)
+
+    source = np.random.RandomState(1)
+    x, y = ms.Tensor(source.standard_normal((16, 6)).astype("f")), ms.Tensor(source.randint(0, 3, 16))
+    return ms.jit(step) if jitted else step, x, y, network
+
+
+def test_a_jitted_training_step_has_the_bits_of_the_plain_one():
+    from pijit.ms import nn
+
+    runs = []
+    for jitted in (False, True):
+        step, x, y, network = perceptron(lambda params: nn.Adam(params, learning_rate=0.01, weight_decay=0.1), jitted)
+        losses = [float(step(x, y)) for _ in range(8)]
+        runs.append((losses, [one.asnumpy().tobytes() for one in network.get_parameters()]))
+    assert runs[0] == runs[1] and runs[0][0][-1] < runs[0][0][0]
+
+
+def test_memory_of_a_training_loop_is_flat():
+    from pijit.ms import nn
+
+    step, x, y, _ = perceptron(lambda params: nn.Adam(params, learning_rate=0.01))
+    for _ in range(100):
+        step(x, y)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        blocks, bytes_before = sys.getallocatedblocks(), tracemalloc.get_traced_memory()[0]
+        for _ in range(200):
+            step(x, y)
+        gc.collect()
+        grown, blocks = tracemalloc.get_traced_memory()[0] - bytes_before, sys.getallocatedblocks() - blocks
+    finally:
+        tracemalloc.stop()
+    assert grown < 20000 and blocks < 200  # a leak of one object or array per step is more
+
+
+def test_an_update_allocates_nothing_that_stays():
+    import pijit.ms as ms
+    from pijit.ms import nn
+
+    w = ms.Parameter(np.ones((64, 64), np.float32), name="w")
+    optimizer, g = nn.Adam([w], learning_rate=0.01), (ms.Tensor(np.ones((64, 64), np.float32)),)
+    step = ms.jit(lambda parts: optimizer(parts))
+    for _ in range(5):
+        step(g)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        step(g)
+        after, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 2000 and peak - before < w.asnumpy().nbytes
+
+
+@pytest.mark.parametrize("smoothing", (0.0, 0.1))
+def test_a_jitted_cross_entropy_is_one_graph(smoothing):
+    import pijit.ms as ms
+    from pijit.ms import nn
+    from pijit.ms.compilation import get_code_extra
+
+    source = np.random.RandomState(2)
+    logits, y = ms.Tensor(source.standard_normal((5, 3)).astype("f")), ms.Tensor(source.randint(0, 3, 5))
+    loss = nn.CrossEntropyLoss(label_smoothing=smoothing)
+    step, wanted = ms.jit(lambda a, b: loss(a, b)), loss(logits, y).asnumpy()
+    for _ in range(4):
+        assert step(logits, y).asnumpy().tobytes() == wanted.tobytes()
+    assert get_code_extra(step).break_count_ == 0

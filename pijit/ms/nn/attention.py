@@ -9,7 +9,8 @@ import numpy as np
 from pijit.ms.cell import Cell
 from pijit.ms.dtype import float32
 from pijit.ms.initializer import initializer
-from pijit.ms.nn.layers import Dense, Dropout, _positive
+from pijit.ms.nn.arguments import positive
+from pijit.ms.nn.layers import Dense, Dropout
 from pijit.ms.ops import recurrence
 from pijit.ms.ops.elementwise import floating
 from pijit.ms.parameter import Parameter
@@ -109,15 +110,15 @@ class MultiheadAttention(Cell):
                  vdim: Optional[int] = None, batch_first: bool = False, dtype: Any = float32) -> None:
         super().__init__()
         name = "MultiheadAttention"
-        self.embed_dim = _positive(name, "embed_dim", embed_dim)
-        self.num_heads = _positive(name, "num_heads", num_heads)
+        self.embed_dim = positive(name, "embed_dim", embed_dim)
+        self.num_heads = positive(name, "num_heads", num_heads)
         if embed_dim % num_heads:
             raise ValueError("{}: embed_dim must be a multiple of num_heads {}; not {!r}".format(
                 name, num_heads, embed_dim))
         if not 0 <= dropout < 1:
             raise ValueError("{}: dropout must be from 0 to below 1; not {!r}".format(name, dropout))
-        self.kdim = embed_dim if kdim is None else _positive(name, "kdim", kdim)
-        self.vdim = embed_dim if vdim is None else _positive(name, "vdim", vdim)
+        self.kdim = embed_dim if kdim is None else positive(name, "kdim", kdim)
+        self.vdim = embed_dim if vdim is None else positive(name, "vdim", vdim)
         self.head_dim, self.dropout = embed_dim // num_heads, float(dropout)
         self.layout = "batch first" if batch_first else None
         self.dropout_op = Dropout(p=self.dropout, dtype=dtype) if dropout else None

@@ -8,7 +8,8 @@ import numpy as np
 
 from pijit.ms.cell import Cell
 from pijit.ms.dtype import float32
-from pijit.ms.nn.layers import Dropout, _positive
+from pijit.ms.nn.arguments import positive
+from pijit.ms.nn.layers import Dropout
 from pijit.ms.nn.recurrent_cells import add_weights, checked_pair, checked_state, elman_step, weights
 from pijit.ms.ops import recurrence
 from pijit.ms.ops.elementwise import floating
@@ -28,9 +29,9 @@ class _Recurrent(Cell):
                  dtype: Any = float32) -> None:
         super().__init__()
         name = type(self).__name__
-        self.input_size = _positive(name, "input_size", input_size)
-        self.hidden_size = _positive(name, "hidden_size", hidden_size)
-        self.num_layers = _positive(name, "num_layers", num_layers)
+        self.input_size = positive(name, "input_size", input_size)
+        self.hidden_size = positive(name, "hidden_size", hidden_size)
+        self.num_layers = positive(name, "num_layers", num_layers)
         if isinstance(dropout, bool) or not isinstance(dropout, (int, float)):
             raise TypeError("{}: dropout must be a float; not {!r}".format(name, dropout))
         if not 0 <= dropout < 1:

@@ -7,7 +7,7 @@ from typing import Any, Optional, Tuple
 from pijit.ms.cell import Cell
 from pijit.ms.dtype import float32
 from pijit.ms.initializer import Uniform, initializer
-from pijit.ms.nn.layers import _positive
+from pijit.ms.nn.arguments import positive
 from pijit.ms.ops import recurrence
 from pijit.ms.ops.elementwise import floating
 from pijit.ms.parameter import Parameter
@@ -87,8 +87,8 @@ class _RecurrentCell(Cell):
     def __init__(self, input_size: int, hidden_size: int, has_bias: bool = True, dtype: Any = float32) -> None:
         super().__init__()
         name = type(self).__name__
-        self.input_size = _positive(name, "input_size", input_size)
-        self.hidden_size = _positive(name, "hidden_size", hidden_size)
+        self.input_size = positive(name, "input_size", input_size)
+        self.hidden_size = positive(name, "hidden_size", hidden_size)
         self.has_bias = bool(has_bias)
         self.weight_names = add_weights(self, "", self.gates * hidden_size, input_size, hidden_size, has_bias, dtype)
 

@@ -7,9 +7,11 @@ from typing import Any, Optional
 
 from pijit.ms.cell import Cell
 from pijit.ms.dtype import float32
+from pijit.ms.nn.arguments import positive
 from pijit.ms.nn.attention import MultiheadAttention
 from pijit.ms.nn.containers import CellList
-from pijit.ms.nn.layers import Dense, Dropout, LayerNorm, _positive
+from pijit.ms.nn.layers import Dense, Dropout
+from pijit.ms.nn.normalisation import LayerNorm
 from pijit.ms.ops import elementwise
 
 ACTIVATIONS = {"relu": elementwise.relu, "gelu": elementwise.gelu}
@@ -44,7 +46,7 @@ class _Layer(Cell):
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, dtype=dtype)
         if self.norms == 3:
             self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, dtype=dtype)
-        self.dense1 = Dense(d_model, _positive(type(self).__name__, "dim_feedforward", dim_feedforward), dtype=dtype)
+        self.dense1 = Dense(d_model, positive(type(self).__name__, "dim_feedforward", dim_feedforward), dtype=dtype)
         self.dropout = Dropout(p=dropout)
         self.dense2 = Dense(dim_feedforward, d_model, dtype=dtype)
         for k in range(1, self.norms + 1):
@@ -162,7 +164,7 @@ class TransformerDecoderLayer(_Layer):
 def _copies(stack: str, layer: Any, num_layers: int) -> CellList:
     if not isinstance(layer, Cell):
         raise TypeError("{}: the layer must be a Cell; not {!r}".format(stack, layer))
-    return CellList([copy.deepcopy(layer) for _ in range(_positive(stack, "num_layers", num_layers))])
+    return CellList([copy.deepcopy(layer) for _ in range(positive(stack, "num_layers", num_layers))])
 
 
 class TransformerEncoder(Cell):

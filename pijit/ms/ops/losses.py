@@ -19,9 +19,14 @@ def reduced(r: Any, reduction: str, caller: str) -> Tensor:
     Raises:
         ValueError: `reduction` is none of these.
     """
+    return made(_reduction(r, reduction, caller))
+
+
+def _reduction(r: Any, reduction: str, caller: str) -> Any:
+    """`reduced` as an array or a NumPy number; captured code computes with numbers, not with arrays of shape ()."""
     if reduction not in REDUCTIONS:
         raise ValueError("{}: reduction must be 'mean', 'sum' or 'none'; not {!r}".format(caller, reduction))
-    return made(np.mean(r) if reduction == "mean" else np.sum(r) if reduction == "sum" else r)
+    return np.mean(r) if reduction == "mean" else np.sum(r) if reduction == "sum" else r
 
 
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
@@ -62,7 +67,7 @@ def binary_cross_entropy_with_logits(logits: Any, label: Any, weight: Any = None
 
 def nll_loss(inputs: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean") -> Tensor:
     """Negative log-probabilities of the targets; the second dimension holds the classes."""
-    return _at_targets(array_of(inputs), array_of(target), weight, ignore_index, reduction, "nll_loss")
+    return made(_at_targets(array_of(inputs), array_of(target), weight, ignore_index, reduction, "nll_loss"))
 
 
 def cross_entropy(input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
@@ -76,12 +81,12 @@ def cross_entropy(input: Any, target: Any, weight: Any = None, ignore_index: int
         return reduced(np.sum(r) / x.shape[0] if reduction == "mean" else r, reduction, "cross_entropy")
     if label_smoothing:
         eps = x.dtype.type(label_smoothing)
-        chosen = _at_targets(logs, y, weight, ignore_index, reduction, "cross_entropy")._array
-        return made((1 - eps) * chosen - eps * reduced(np.mean(logs, axis=1), reduction, "cross_entropy")._array)
-    return _at_targets(logs, y, weight, ignore_index, reduction, "cross_entropy")
+        chosen = _at_targets(logs, y, weight, ignore_index, reduction, "cross_entropy")
+        return made((1 - eps) * chosen - eps * _reduction(np.mean(logs, axis=1), reduction, "cross_entropy"))
+    return made(_at_targets(logs, y, weight, ignore_index, reduction, "cross_entropy"))
 
 
-def _at_targets(logs: Any, y: Any, weight: Any, ignore_index: int, reduction: str, caller: str) -> Tensor:
+def _at_targets(logs: Any, y: Any, weight: Any, ignore_index: int, reduction: str, caller: str) -> Any:
     axis = 1 if logs.ndim > 1 else 0
     counted = y != ignore_index
     places = np.where(counted, y, 0)
@@ -89,8 +94,8 @@ def _at_targets(logs: Any, y: Any, weight: Any, ignore_index: int, reduction: st
     factor = counted.astype(logs.dtype) if weight is None else np.take(array_of(weight), places) * counted
     r = -chosen * factor
     if reduction == "mean":
-        return made(np.sum(r) / np.sum(factor))
-    return reduced(r, reduction, caller)
+        return np.sum(r) / np.sum(factor)
+    return _reduction(r, reduction, caller)
 
 
 def softmax_cross_entropy_with_logits(logits: Any, labels: Any) -> Tensor:

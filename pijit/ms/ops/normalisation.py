@@ -40,7 +40,8 @@ def batch_norm(input_x: Any, running_mean: Any, running_var: Any, weight: Any, b
     else:
         mean, var = array_of(running_mean), array_of(running_var)
     scaled = (x - np.reshape(mean, lengths)) / np.sqrt(np.reshape(var, lengths) + x.dtype.type(eps))
-    return made(scaled * np.reshape(array_of(weight), lengths) + np.reshape(array_of(bias), lengths))
+    r = scaled * np.reshape(array_of(weight), lengths) + np.reshape(array_of(bias), lengths)
+    return made(r if r.dtype == x.dtype else r.astype(x.dtype))
 
 
 def _move(running: Any, towards: Any, momentum: float) -> None:

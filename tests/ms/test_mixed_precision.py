@@ -1,0 +1,166 @@
+"""Mixed precision: which types cells compute in, and training with scaled losses."""
+
+import numpy as np
+import pytest
+
+import pijit.ms as ms
+from pijit.ms import amp, nn, ops
+from pijit.ms.compilation import get_code_extra
+
+
+class Net(nn.Cell):
+    """Notes the types that its cells receive and return."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense, self.norm, self.relu, self.softmax = nn.Dense(3, 4), nn.LayerNorm((4,)), nn.ReLU(), nn.Softmax()
+        self.multiply, self.types = ops.MatMul(), []
+        self.w = ms.Parameter(np.linspace(0.1, 0.7, 8, dtype="f").reshape(4, 2), name="w")
+
+    def construct(self, x):
+        dense = self.dense(x)
+        norm = self.norm(dense)
+        product = self.multiply(self.relu(norm), self.w)
+        self.types = [str(one.dtype) for one in (dense, norm, product)]
+        return self.softmax(product)
+
+
+def net():
+    ms.set_seed(4)
+    return Net()
+
+
+X = np.random.RandomState(0).standard_normal((5, 3)).astype(np.float32)
+
+
+@pytest.mark.parametrize("level,types,result", (
+    ("O0", ["Float32"] * 3, "Float32"), ("O1", ["Float32"] * 3, "Float32"), ("O2", ["Float16"] * 3, "Float32"),
+    ("O3", ["Float16"] * 3, "Float32"), ("auto", ["Float16", "Float32", "Float16"], "Float32")))
+def test_types_by_level(level, types, result):
+    plain, mixed = net(), net()
+    whole = amp.auto_mixed_precision(mixed, level)
+    out = whole(ms.Tensor(X))
+    assert (mixed.types, str(out.dtype)) == (types, result)
+    np.testing.assert_allclose(out.asnumpy(), plain(ms.Tensor(X)).asnumpy(), atol=1e-2)
+    assert {one.dtype for one in whole.get_parameters()} == {ms.float32}
+    assert (out.asnumpy().tobytes() == plain(ms.Tensor(X)).asnumpy().tobytes()) == (level == "O0")
+
+
+def test_a_dense_layer_in_float16():
+    layer = nn.Dense(3, 4).to_float(ms.float16)
+    out, array = layer(ms.Tensor(X)), layer.weight.asnumpy()
+    wanted = X.astype("e") @ array.astype("e").T + layer.bias.asnumpy().astype("e")
+    assert out.dtype == ms.float16 and out.asnumpy().tobytes() == wanted.tobytes()
+    assert array.dtype == np.float32 and layer.weight.asnumpy() is array
+
+
+def test_normalisations_stay_exact_at_level_2():
+    network = nn.SequentialCell(nn.BatchNorm1d(3), nn.Dense(3, 2))
+    whole = amp.auto_mixed_precision(network, "O2").set_train()
+    whole(ms.Tensor(X))
+    x = X.astype("e").astype("f")
+    np.testing.assert_allclose(network[0].moving_mean.asnumpy(), x.mean(axis=0) * np.float32(0.1), rtol=1e-5)
+    assert network[0](ms.Tensor(X)).dtype == ms.float16
+    for level in ("O2", "O3"):
+        network = amp.auto_mixed_precision(nn.SequentialCell(nn.BatchNorm1d(3)), level)
+        assert network(ms.Tensor(X)).dtype == ms.float32
+    assert nn.BatchNorm1d(3).to_float(ms.float16)(ms.Tensor(X)).dtype == ms.float16
+
+
+def test_gradients_reach_the_float32_parameters():
+    exact, mixed = nn.Dense(3, 2), nn.Dense(3, 2)
+    ms.load_param_into_net(mixed, exact.parameters_dict())
+    whole = amp.auto_mixed_precision(mixed, "O3")
+    found = ms.value_and_grad(lambda x: (whole(x) ** 2).sum(), None, mixed.trainable_params())(ms.Tensor(X))[1]
+    wanted = ms.value_and_grad(lambda x: (exact(x) ** 2).sum(), None, exact.trainable_params())(ms.Tensor(X))[1]
+    for one, w in zip(found, wanted):
+        assert one.dtype == ms.float32
+        np.testing.assert_allclose(one.asnumpy(), w.asnumpy(), rtol=2e-2, atol=2e-2)
+
+
+def test_a_jitted_network_has_the_same_bits():
+    """float16 is not captured; casts to other types are one graph with the layer."""
+    for dtype, breaks in ((ms.float16, 1), (ms.float64, 0)):
+        layer = nn.Dense(3, 4).to_float(dtype)
+        step = ms.jit(lambda x, layer=layer: layer(x))
+        for _ in range(4):
+            assert step(ms.Tensor(X)).asnumpy().tobytes() == layer(ms.Tensor(X)).asnumpy().tobytes()
+        assert get_code_extra(step).break_count_ == breaks
+        assert layer.weight.dtype == ms.float32
+
+
+def test_lists_of_classes():
+    assert nn.Dense in amp.get_white_list() and nn.LayerNorm in amp.get_black_list()
+    amp.get_white_list().append(nn.Tanh)
+    assert nn.Tanh not in amp.get_white_list()
+    mixed = net()
+    amp.custom_mixed_precision(mixed, white_list=[nn.Softmax])(ms.Tensor(X))
+    assert mixed.types == ["Float32"] * 3 and mixed.softmax.special == "cast" and mixed.dense.special is None
+    mixed = net()
+    out = amp.custom_mixed_precision(mixed, black_list=[nn.Dense])(ms.Tensor(X))
+    assert mixed.dense._cast == np.float32 and mixed.types[0] == "Float16" and out.dtype == ms.float32
+
+
+def test_loss_scalers():
+    scaler, x = amp.StaticLossScaler(1024), ms.Tensor([1.5, 2.0], ms.float16)
+    assert scaler.scale(x).asnumpy().tolist() == [1536.0, 2048.0] and not scaler.adjust(ms.Tensor(False))
+    scaled = scaler.unscale((x, ms.Tensor([3.0])))
+    assert [one.dtype for one in scaled] == [ms.float16, ms.float32] and float(scaled[1].asnumpy()[0]) == 3 / 1024
+    scaler, seen = amp.DynamicLossScaler(8.0, 2, 2), []
+    for finite in (True, True, True, False, True, True, False, False, False, False, False):
+        assert scaler.adjust(ms.Tensor(finite)) is True
+        seen.append(float(scaler.scale_value))
+    assert seen == [8, 16, 16, 8, 8, 16, 8, 4, 2, 1, 1]
+    assert bool(amp.all_finite([x])) and not bool(amp.all_finite((x, ms.Tensor([np.nan]))))
+
+
+def perceptron():
+    ms.set_seed(2)
+    network = nn.SequentialCell(nn.Dense(3, 8), nn.Tanh(), nn.Dense(8, 1))
+    return network, nn.WithLossCell(network, nn.MSELoss()), nn.Momentum(network.trainable_params(), 0.05, 0.9)
+
+
+@pytest.mark.parametrize("scale", (ms.Tensor([1024.0]), nn.FixedLossScaleUpdateCell(1024.0),
+                                   nn.DynamicLossScaleUpdateCell(1024.0, 2, 3)), ids=("tensor", "fixed", "dynamic"))
+def test_steps_with_a_scale_of_a_power_of_two_are_plain_steps(scale):
+    x, y = ms.Tensor(X), ms.Tensor(X[:, :1] * X[:, 1:2])
+    network, loss, optimizer = perceptron()
+    wanted = [float(nn.TrainOneStepCell(loss, optimizer)(x, y)) for _ in range(5)]
+    again, loss, optimizer = perceptron()
+    step = nn.TrainOneStepWithLossScaleCell(loss, optimizer, scale)
+    found = [step(x, y) for _ in range(5)]
+    assert [float(one[0]) for one in found] == wanted and not any(bool(one[1]) for one in found)
+    for one, other in zip(network.get_parameters(), again.get_parameters()):
+        assert one.asnumpy().tobytes() == other.asnumpy().tobytes()
+    assert float(step.scale_sense.asnumpy().reshape(-1)[0]) == (
+        2048.0 if isinstance(scale, nn.DynamicLossScaleUpdateCell) else 1024.0)
+
+
+def test_an_overflow_skips_the_update():
+    network, loss, optimizer = perceptron()
+    before = [one.asnumpy().copy() for one in network.get_parameters()]
+    step = nn.TrainOneStepWithLossScaleCell(loss, optimizer, nn.DynamicLossScaleUpdateCell(1024.0, 2, 1000))
+    _, overflow, scale = step(ms.Tensor(X), ms.Tensor(np.full((5, 1), np.inf, np.float32)))
+    assert bool(overflow) and float(scale) == 1024.0 and float(step.scale_sense) == 512.0
+    for one, was in zip(network.get_parameters(), before):
+        assert one.asnumpy().tobytes() == was.tobytes()
+    step.set_sense_scale(ms.Tensor(2.0))
+    assert float(step(ms.Tensor(X), ms.Tensor(X[:, :1]))[2]) == 2.0
+
+
+def test_errors():
+    _, loss, optimizer = perceptron()
+    for error, text, make in (
+            (TypeError, "network must be a Cell", lambda: amp.auto_mixed_precision(abs)),
+            (ValueError, "amp_level must be O0, O1, O2, O3, auto", lambda: amp.auto_mixed_precision(nn.ReLU(), "O4")),
+            (ValueError, "dtype must be float16", lambda: amp.auto_mixed_precision(nn.ReLU(), "O1", ms.float32)),
+            (ValueError, "either white_list or black_list", lambda: amp.custom_mixed_precision(nn.ReLU())),
+            (TypeError, "a list must contain classes", lambda: amp.custom_mixed_precision(nn.ReLU(), white_list=[1])),
+            (ValueError, "scale_value must be at least 1", lambda: amp.StaticLossScaler(0.5)),
+            (TypeError, "scale_factor must be an int", lambda: amp.DynamicLossScaler(8, 2.0, 1)),
+            (TypeError, "scale_window must be an int", lambda: nn.DynamicLossScaleUpdateCell(8, 2, 1.5)),
+            (TypeError, "scale_sense must be a Cell", lambda: nn.TrainOneStepWithLossScaleCell(loss, optimizer, 8)),
+            (ValueError, "the shape \\(\\) or", lambda: nn.TrainOneStepWithLossScaleCell(
+                loss, optimizer, ms.Tensor([1.0, 2.0])))):
+        with pytest.raises(error, match=text):
+            make()
