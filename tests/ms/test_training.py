@@ -79,19 +79,23 @@ def test_memory_of_a_training_loop_is_flat():
     from pijit.ms import nn
 
     step, x, y, _ = perceptron(lambda params: nn.Adam(params, learning_rate=0.01))
-    for _ in range(100):
-        step(x, y)
-    gc.collect()
-    tracemalloc.start()
-    try:
-        blocks, bytes_before = sys.getallocatedblocks(), tracemalloc.get_traced_memory()[0]
+
+    def growth():
+        """The bytes and the blocks that 200 steps leave behind."""
+        gc.collect()
+        blocks, before = sys.getallocatedblocks(), tracemalloc.get_traced_memory()[0]
         for _ in range(200):
             step(x, y)
         gc.collect()
-        grown, blocks = tracemalloc.get_traced_memory()[0] - bytes_before, sys.getallocatedblocks() - blocks
+        return tracemalloc.get_traced_memory()[0] - before, sys.getallocatedblocks() - blocks
+
+    tracemalloc.start()
+    try:
+        found = [growth() for _ in range(4)]  # caches fill in the first rounds
     finally:
         tracemalloc.stop()
-    assert grown < 20000 and blocks < 200  # a leak of one object or array per step is more
+    least = [min(one) for one in zip(*found)]
+    assert least[0] < 20000 and least[1] < 200, found  # a leak of one object or array per step is more
 
 
 def test_an_update_allocates_nothing_that_stays():
