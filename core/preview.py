@@ -69,7 +69,7 @@ class WholeGraph(NamedTuple):
 
 
 def whole_graph(state: State, roots: Tuple[Any, ...], host_functions: Tuple[Any, ...] = (),
-                abandons: bool = False) -> Union[WholeGraph, str]:
+                abandons: bool = False, unrolling: int = 0) -> Union[WholeGraph, str]:
     """The graph of a whole function for one call, or the reason why it is not one graph. Nothing is compiled.
 
     Args:
@@ -77,13 +77,15 @@ def whole_graph(state: State, roots: Tuple[Any, ...], host_functions: Tuple[Any,
         roots: the locals and cells of the call, the globals and the builtins.
         host_functions: functions whose calls become operations of the graph.
         abandons: the graph is for a kernel that gives calls up at side exits; the passes improve it.
+        unrolling: the most items of a loop over a container that is unrolled.
     """
     function = state.py_func
     analysed = state.analysed(function.__code__)
     profile = ObservedKinds().profiles[0]
     result = capture(CaptureRequest(analysed, roots[0], _hook.UNBOUND, roots[1], roots[2], profile, None,
-                                    state.specialisation, inliner_of(state.config), 0, None, state.hints, abandons,
-                                    state.ignored_flags, state.constant_globals, host_functions, False, abandons))
+                                    state.specialisation, inliner_of(state.config), unrolling, None, state.hints,
+                                    abandons, state.ignored_flags, state.constant_globals, host_functions, False,
+                                    abandons))
     try:
         return _whole(result)
     finally:

@@ -14,7 +14,7 @@ import builtins
 import functools
 import sys
 import types
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -115,18 +115,23 @@ class GradientKernels:
         limit: the most bytes that may be kept for the backward part; None: as for a tape.
         form: what the gradient function returns.
         caller: the gradient function; gets the attribute `usual`, whose calls give what it returns, or a `Raised`.
+        choose: gives the positions of the differentiated inputs of a graph, for its inputs in this call; it raises
+            Irreversible if there are none. It replaces ``keys``. Calls with other positions use the tape.
+        options: the `jit_config` for the captures.
 
     Attributes:
         entries: the joint functions and refusals, with their guards.
     """
 
     def __init__(self, function: Any, keys: Sequence[Any], limit: Optional[int] = None, form: Form = Form(),
-                 caller: Optional[_hook.GradientFunction] = None) -> None:
+                 caller: Optional[_hook.GradientFunction] = None,
+                 choose: Optional[Callable[[Sequence[Any]], Tuple[int, ...]]] = None,
+                 options: Optional[Dict[str, Any]] = None) -> None:
         self.entries: List[JointEntry] = []
         self._why = ""
         self._function: Any = getattr(function, "py_func", function)
         self._given, self._keys, self._limit, self._form = function, tuple(keys), limit, form
-        self._caller = caller
+        self._caller, self._choose, self._options = caller, choose, options
         self._least = 1 + max((key for key in keys if isinstance(key, int)), default=-1)
         self._left: List[int] = []  # for each entry, the calls in a row that it has left
         self._state: Any = None
@@ -219,7 +224,7 @@ class GradientKernels:
                 return None
             number, entry, inputs = len(self.entries) - 1, made, made.program.check(*roots)
         self.why = entry.why
-        if entry.function is None or inputs is None:
+        if entry.function is None or inputs is None or not self._is_chosen(entry, inputs):
             return None
         try:
             found = _run(number, entry, inputs)
@@ -230,6 +235,16 @@ class GradientKernels:
             if entry.keep is not None:
                 entry.keep()
         return self._counted(number, found)
+
+    def _is_chosen(self, entry: JointEntry, inputs: Sequence[Any]) -> bool:
+        """Whether the entry differentiates what is to be differentiated in this call."""
+        try:
+            if self._choose is None or self._choose(inputs) == entry.wanted:
+                return True
+            self.why = reason("PJ510", because="other arrays are differentiated")
+        except Irreversible as error:
+            self.why = reason("PJ510", because=str(error))
+        return False
 
     def _after_error(self, args: Tuple[Any, ...], raised: Raised) -> Union[Found, Repeat, None]:
         """What follows when a joint function that the dispatch in C ran has raised."""
@@ -272,7 +287,7 @@ class GradientKernels:
     def _set_dispatch(self) -> None:
         """Give the dispatch in C the entries and NumPy's error state of this call, for the next calls."""
         known = states()
-        if known is None or self._binder.rest is None:
+        if known is None or self._binder.rest is None or self._choose is not None:
             return
         if self._dispatch is None:
             self._dispatch = _hook.JointDispatch(self._function, self._binder.positional, self._binder.rest,
@@ -330,7 +345,7 @@ class GradientKernels:
 
         self.entries, self._left, self._attempts, self._refusal = [], [], 0, ""
         self._drop_dispatch()
-        given: Any = self._given if hasattr(self._given, "state") else jit(self._function)
+        given: Any = self._given if hasattr(self._given, "state") else jit(self._function, jit_config=self._options)
         self._state, self._binder = getattr(given, "state", None), Binder(self._function)
 
     def _make(self, roots: Tuple[Any, ...], args: Tuple[Any, ...]) -> Optional[JointEntry]:
@@ -354,7 +369,9 @@ class GradientKernels:
         from pijit.core.preview import whole_graph
 
         with signals_deferred():
-            whole = whole_graph(self._state, roots, HOST_FUNCTIONS)
+            of_cell = self._choose is not None  # whose loops over lists of cells are unrolled
+            whole = whole_graph(self._state, roots, HOST_FUNCTIONS, of_cell,
+                                self._state.config.max_loop_unrolling if of_cell else 0)
         return whole if isinstance(whole, str) else self._joined(whole, roots, args, levels)
 
     def _joined(self, whole: Any, roots: Tuple[Any, ...], args: Tuple[Any, ...], levels: int) -> JointEntry:
@@ -366,7 +383,8 @@ class GradientKernels:
         inputs = whole.program.check(*roots) or []
         limit = store.rounded(default_limit()) if self._limit is None else self._limit
         try:
-            wanted = tuple(self._position(key, whole.arguments) for key in self._keys)
+            wanted = tuple(self._position(key, whole.arguments) for key in self._keys) if self._choose is None \
+                else self._choose(inputs)
             for position in wanted:
                 if not _is_plain(inputs[position]):
                     raise Irreversible("an argument that is no float and no float array in C order")

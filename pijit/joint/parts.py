@@ -77,7 +77,8 @@ class JointPart:
         function = state.py_func
         namespace, unset = (function.__globals__, vars(builtins)), len(function.__code__.co_varnames) - len(args)
         with signals_deferred():
-            whole = whole_graph(state, (list(args) + [_hook.UNBOUND] * unset,) + namespace, abandons=True)
+            whole = whole_graph(state, (list(args) + [_hook.UNBOUND] * unset,) + namespace, abandons=True,
+                                unrolling=state.config.max_loop_unrolling)
             if isinstance(whole, str):
                 self.why = whole
                 return None

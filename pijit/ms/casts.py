@@ -17,12 +17,6 @@ def cast_all(x: Any, dtype: Any) -> Any:
     return x
 
 
-def call(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-    """The result of a cell that `to_float` has prepared."""
-    out = constructed(cell, tuple([cast_all(one, cell._cast) for one in args]), kwargs)
-    return out if cell._result_cast is None else cast_all(out, cell._result_cast)
-
-
 def constructed(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     """The result of `construct` while the cell's own trained parameters have the type in which it computes.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from pijit.ms import casts, special_calls
+from pijit.ms import cell_calls, special_calls
 from pijit.ms.parameter import Parameter
 from pijit.ms.tensor import Tensor
 
@@ -63,10 +63,8 @@ class Cell:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result of `construct`."""
-        if self.special == "cast" and special_calls.graph_mode is None:
-            return casts.call(self, args, kwargs)
         if self.special is not None or special_calls.graph_mode is not None:
-            return special_calls.call(self, args, kwargs)
+            return cell_calls.call(self, args, kwargs)
         return self.construct(*args, **kwargs)
 
     # Attributes.

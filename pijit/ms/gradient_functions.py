@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple, Union
 
 from pijit.ms.derivatives import Gradients, stop_gradient, tensors_in
+from pijit.ms.kernel_gradients import KernelGradients, kernel_gradients
 from pijit.ms.parameter import Parameter
 from pijit.ms.tensor import Tensor
 
@@ -72,7 +73,8 @@ class GradOperation:
         positions = _positions_of_tensors(args)
         if not self.get_all:
             positions = positions[:1] if not self.get_by_list else []
-        found = Gradients(function, args, kwargs, positions, listed)
+        kernel = None if self.sens_param else kernel_gradients(function, args, kwargs, positions, listed)
+        found = kernel or Gradients(function, args, kwargs, positions, listed)
         found.sweep(found.result, seed)
         inputs: Any = tuple(found.of_inputs())
         if not self.get_all:
@@ -158,7 +160,8 @@ def _runner_of(grad_position: Any, weights: Any, has_aux: bool, return_ids: bool
             if not 0 <= place < len(args):
                 raise ValueError("grad: grad_position={} names no argument; the call has {}".format(place, len(args)))
         listed = [] if weights is None else _weights_of(function, weights)
-        found = Gradients(function, args, kwargs, places, listed)
+        kernel = None if has_aux else kernel_gradients(function, args, kwargs, places, listed)
+        found = kernel or Gradients(function, args, kwargs, places, listed)
         value, aux = found.result, None
         if has_aux:
             if not isinstance(value, tuple) or len(value) < 2:
@@ -184,8 +187,8 @@ def _checked_positions(grad_position: Any) -> List[int]:
     return listed
 
 
-def _arranged(found: Gradients, grad_position: Any, places: List[int], weights: Any, listed: List[Parameter],
-              return_ids: bool) -> Any:
+def _arranged(found: Union[Gradients, KernelGradients], grad_position: Any, places: List[int], weights: Any,
+              listed: List[Parameter], return_ids: bool) -> Any:
     inputs: List[Any] = found.of_inputs()
     of_weights: List[Any] = list(found.of_weights())
     if isinstance(grad_position, int) and inputs[0] is None and weights is None:

@@ -65,3 +65,25 @@ def test_calls_that_no_path_leads_to():
         return np.sqrt(x)
 
     assert made_plain(f) is None
+
+
+def of_a_choice(x, first, second):
+    return (np if first and second else os).multiply(x, 2.0) if first is not None else (
+        os if first else np).add(x, 1.0)
+
+
+def test_calls_of_a_chosen_module_stay():
+    """Two modules meet at one lookup, which belongs to neither."""
+    if made_plain(of_a_choice) is not None:
+        assert any(name == ("LOAD_METHOD", "multiply") or name == ("LOAD_METHOD", "add") for name in names(made_plain(of_a_choice)))
+    check(of_a_choice, np.arange(3.0), True, True, others=[(np.arange(3.0), None, 0)])
+
+
+def of_a_module_and_an_array(x, special):
+    y = x if special == "cast" and np.pi > 3.0 else np
+    return (x if special == "cast" and np.pi > 3.0 else y).sum() + (
+        np if special is None and np.pi > 3.0 else np).sum(x)
+
+
+def test_calls_of_a_module_behind_two_conditions():
+    check(of_a_module_and_an_array, np.arange(3.0), "cast")

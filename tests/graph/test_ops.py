@@ -45,6 +45,7 @@ HANDLERS = {
     "graph/reverse/adjoint.py": ["ADJOINTS"],
     "graph/reverse/dims.py": ["MEASURES"],
     "graph/reverse/forward.py": ["FORWARD", "STATEMENTS"],
+    "graph/reverse/library_calls.py": ["CALLS"],
     "kernel/plan/array_layouts.py": ["_DERIVED"],
     "kernel/plan/shape_classes.py": ["_DERIVED", "_KEEPS_TRUTH"],
     "kernel/emit/array_ops.py": ["ARRAY_OPERATIONS"],

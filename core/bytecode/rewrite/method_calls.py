@@ -31,11 +31,14 @@ def plain_module_calls(cfg: CFG, globals: Dict[str, Any]) -> Optional[types.Code
         globals: the dict for lookups of module names. A name that gets another value later is still called correctly.
     """
     found: Dict[int, Tuple[int, Set[int]]] = {}
+    targets = {target for index, after in enumerate(cfg.successors) for target in after or () if target != index + 1}
     for instr in cfg.function.instructions:
         begin = _module_before(cfg, instr.index, globals) if instr.opname == "LOAD_METHOD" else None
-        calls = _calls_of(cfg, instr.index) if begin is not None else None
+        if begin is None or not targets.isdisjoint(range(begin + 1, instr.index + 1)):
+            continue  # after a conditional expression, several values meet at the load
+        calls = _calls_of(cfg, instr.index)
         if calls:
-            found[instr.index] = begin, calls  # type: ignore[assignment]
+            found[instr.index] = begin, calls
     return _rewritten(cfg, found) if found else None
 
 

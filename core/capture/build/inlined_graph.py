@@ -11,6 +11,7 @@ from typing import Sequence as Items
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.linker.continuation import Continuation
 from pijit.core.capture.analysis.regions import Piece
+from pijit.core.capture.build.exits import abandoned
 from pijit.core.capture.build.graph_builder import GraphBuilder
 from pijit.core.capture.build.pending_calls import stack_outputs
 from pijit.core.capture.build.segment import InlinedCall, Unhandled
@@ -214,6 +215,8 @@ class InlineBuilder(GraphBuilder):
     def _leave_inside(self, target: int, live: Container[str], state: FrameState, inner: Optional[Continuation] = None,
                       packed: Items[Output] = ()) -> SideExit:
         """An exit to ``target`` in this callee, with its live variables."""
+        if self.facts.base.abandons:
+            return abandoned(self)
         callee = getattr(self.facts, "callee", None)
         own = callee is not None and self.facts.shared.intersection(callee.function.__code__.co_cellvars)
         if callee is None or own or self.analysis.yields is not None:
@@ -310,8 +313,8 @@ class InlineBuilder(GraphBuilder):
         return wrote
 
     def _after_effect(self, exit: SideExit) -> SideExit:
-        """The replacement of an exit that would repeat an effect."""
-        if exit in self.inside:
+        """The replacement of an exit that would repeat an effect. Exits that give the call up stay as they are."""
+        if exit in self.inside or self.facts.base.abandons:
             return exit
         if exit not in self.points:
             raise Break("PJ231")

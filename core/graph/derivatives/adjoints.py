@@ -82,9 +82,7 @@ def expanded(g: Any, ndim: int, axis: Axis, keepdims: bool) -> Any:
         return g
     if axis is None:
         return np.reshape(g, (1,) * ndim)
-    if isinstance(axis, int):
-        return np.expand_dims(g, axis)
-    return np.expand_dims(g, tuple(sorted(one % ndim for one in axis)))
+    return np.expand_dims(g, axis)
 
 
 def count(shape: Tuple[int, ...], axis: Axis) -> int:

@@ -132,6 +132,12 @@ def _take(g: Any, r: Any, a: Any, indices: Any, axis: Optional[int] = None, out:
 
 @derivative(np.take_along_axis)
 def _take_along_axis(g: Any, r: Any, arr: Any, indices: Any, axis: Optional[int]) -> Adjoints:
+    if np.ndim(arr) == 2 and axis == 1:
+        rows, columns = np.shape(arr)
+        flat = np.zeros(rows * columns, dtype=np.asarray(g).dtype)
+        places = np.reshape(np.arange(rows)[:, None] * columns + indices % np.int64(columns), -1)
+        np.add.at(flat, places, np.reshape(g, -1))
+        return np.reshape(flat, (rows, columns)),
     values = np.reshape(arr, -1) if axis is None else arr
     axis = 0 if axis is None else axis % np.ndim(values)
     whole = np.zeros(np.shape(values), dtype=np.asarray(g).dtype)

@@ -21,7 +21,7 @@ from pijit.core.graph.reverse.loops import LoopAdjoints
 from pijit.core.graph.reverse.regions import Conditional, Item, Loop
 from pijit.core.graph.reverse.roots import STORES
 from pijit.core.graph.reverse.sequence import Forward
-from pijit.core.graph.types import Array
+from pijit.core.graph.types import Array, Scalar
 
 FLOAT64 = np.dtype(np.float64)
 SELECTIONS = frozenset(["gather", "pick"])
@@ -207,7 +207,7 @@ class Backward:
             shape, place = self.shapes[result], axis % ndim
             shape = shape[:place] + (1,) + shape[place:]
             index = "[%s]" % ", ".join("None" if number == place else ":" for number in range(ndim))
-        self.add(op.args[0], self.code.adjoint(result) + index, shape, dtype_of(result))
+        self.add(op.args[0], self.code.adjoint(result) + index, shape, dtype_of(result), is_cast=False)
 
     def _rule(self, op: Op, part: Contribution, g: str) -> str:
         """The call of a rule. Values that it does not read are 0."""
@@ -245,17 +245,19 @@ class Backward:
 
     # ---- adjoints ----
 
-    def add(self, operand: Value, part: str, shape: Tuple[Dim, ...], dtype: Any = None) -> None:
+    def add(self, operand: Value, part: str, shape: Tuple[Dim, ...], dtype: Any = None, is_cast: bool = True) -> None:
         """Add a contribution to the adjoint of an operand. Arrays begin with 0, numbers do not.
 
         Args:
             operand: the operand.
             part, shape: the contribution and its sizes.
             dtype: the type of the operation's result; None: that of the operand.
+            is_cast: whether the contribution may have another type than ``dtype``.
         """
         kind, code = dtype_of(operand), self.code
-        if kind != FLOAT64 or dtype is not None and dtype != kind:
-            part = "%s(%s, %s)" % (code.object(cast_to, "cast_to"), part, code.object(kind, kind.name))
+        if is_cast and kind != FLOAT64 or dtype is not None and dtype != kind:
+            part = "%s(%s)" % (code.object(kind.type, kind.name), part) if isinstance(operand.type, Scalar) else \
+                "%s(%s, %s)" % (code.object(cast_to, "cast_to"), part, code.object(kind, kind.name))
         root = self._root(operand)
         g = code.adjoint(root)
         cleared = self._cleared.pop(root, None)

@@ -6,13 +6,15 @@ that meet in an operation are equal, or one of them is 1.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple, Union, cast
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union, cast
+
+import numpy as np
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import ELEMENTWISE
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.forward import PRODUCTS
-from pijit.core.graph.reverse.library_calls import equal_sizes, library_call
+from pijit.core.graph.reverse.library_calls import LibraryCall, any_call, equal_sizes
 from pijit.core.graph.reverse.regions import Conditional, Item, Loop
 from pijit.core.graph.types import Array
 from pijit.core.named_tuples import NamedTuple
@@ -122,7 +124,7 @@ class Dims:
             elif isinstance(item, Op) and item.name in MEASURES:
                 MEASURES[item.name](self, item, constants)
             elif isinstance(item, Op) and item.result is not None and isinstance(item.result.type, Array):
-                _measure_result(self, item)
+                _measure_result(self, item, constants)
 
     def _measure_loop(self, loop: Loop, constants: Mapping[Value, Any]) -> None:
         """Loop-carried arrays have the same sizes in all iterations."""
@@ -160,12 +162,61 @@ def _new(result: Value) -> Tuple[Dim, ...]:
     return tuple(Size(result, axis) for axis in range(cast(Array, result.type).ndim))
 
 
-def _measure_result(dims: Dims, op: Op) -> None:
+def _measure_result(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
     """Set the sizes of a result: those that operands have, for elementwise operations and some library functions."""
-    result, call = cast(Value, op.result), library_call(op)
-    alike = list(equal_sizes(call)) if call is not None else op.args if op.name in ELEMENTWISE else []
-    shape = dims.broadcast([dims.of.get(arg, ()) for arg in alike])
-    dims.of[result] = shape if alike and len(shape) == cast(Array, result.type).ndim else _new(result)
+    result, call = cast(Value, op.result), any_call(op)
+    shape: Optional[Tuple[Dim, ...]] = None
+    if call is not None and call.function in ALONG_AXIS:
+        shape = ALONG_AXIS[call.function](dims, call, constants)
+    elif call is not None or op.name in ELEMENTWISE:
+        alike = list(equal_sizes(call)) if call is not None else op.args
+        shape = dims.broadcast([dims.of.get(arg, ()) for arg in alike])
+    dims.of[result] = shape if shape and len(shape) == cast(Array, result.type).ndim else _new(result)
+
+
+def _known_axis(call: LibraryCall, position: int, ndim: int, constants: Mapping[Value, Any]) -> Optional[int]:
+    """The argument ``axis`` of a call, from 0 on; None if it is not known."""
+    value = dict(call.keywords).get("axis", call.args[position] if position < len(call.args) else None)
+    axis = constants.get(value) if value is not None else None
+    return axis % ndim if type(axis) is int and -ndim <= axis < ndim else None
+
+
+def _with_axis(dims: Dims, call: LibraryCall, constants: Mapping[Value, Any]) -> Optional[Tuple[Dim, ...]]:
+    shape = dims.of.get(call.args[0], ())
+    axis = _known_axis(call, 1, len(shape) + 1, constants)
+    return None if axis is None else shape[:axis] + (1,) + shape[axis:]
+
+
+def _without_axis(dims: Dims, call: LibraryCall, constants: Mapping[Value, Any]) -> Optional[Tuple[Dim, ...]]:
+    shape = dims.of.get(call.args[0], ())
+    axis = _known_axis(call, 1, max(len(shape), 1), constants)
+    return None if axis is None or shape[axis] != 1 else shape[:axis] + shape[axis + 1:]
+
+
+def _along_axis(dims: Dims, call: LibraryCall, constants: Mapping[Value, Any]) -> Optional[Tuple[Dim, ...]]:
+    shape, index = dims.of.get(call.args[0], ()), dims.of.get(call.args[1], ())
+    axis = _known_axis(call, 2, max(len(shape), 1), constants)
+    if axis is None or len(shape) != len(index):
+        return None
+    return tuple(two if number == axis else dims.meet(one, two) for number, (one, two) in enumerate(zip(shape, index)))
+
+
+def _reduced(dims: Dims, call: LibraryCall, constants: Mapping[Value, Any]) -> Optional[Tuple[Dim, ...]]:
+    """A reduction over the axes of a tuple."""
+    shape, given = dims.of.get(call.args[0], ()), dict(call.keywords)
+    known = {name: constants.get(value) for name, value in given.items()}
+    axes = known.get("axis", constants.get(call.args[1]) if len(call.args) == 2 else None)
+    keepdims = known.get("keepdims", False)
+    if type(axes) is not tuple or len(call.args) > 2 or type(keepdims) is not bool or set(given) - {"axis", "keepdims"}:
+        return None
+    gone = {axis % len(shape) for axis in axes}
+    return tuple(1 if number in gone else dim for number, dim in enumerate(shape) if keepdims or number not in gone)
+
+
+ALONG_AXIS: Dict[Any, Callable[[Dims, LibraryCall, Mapping[Value, Any]], Optional[Tuple[Dim, ...]]]] = {
+    np.expand_dims: _with_axis, np.squeeze: _without_axis, np.take_along_axis: _along_axis, np.sum: _reduced,
+    np.mean: _reduced, np.max: _reduced, np.min: _reduced}
+"""The sizes of results of functions with an axis that is known; None where it is not."""
 
 
 def _gather(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
@@ -242,7 +293,7 @@ def _product(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
     """A product of vectors and matrices."""
     if op.attrs.get("function") not in PRODUCTS:
         if isinstance(cast(Value, op.result).type, Array):
-            _measure_result(dims, op)
+            _measure_result(dims, op, constants)
         return
     result, (left, right) = cast(Value, op.result), (dims.of[arg] for arg in op.args)
     if len(left) > 2 or len(right) > 2:

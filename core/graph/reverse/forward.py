@@ -16,8 +16,8 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.library import resolve
 from pijit.core.graph.ops import SYMBOLS
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.library_calls import LibraryCall, library_call
-from pijit.core.graph.types import Object, Scalar
+from pijit.core.graph.reverse.library_calls import LibraryCall, any_call, library_call
+from pijit.core.graph.types import Array, Object, Scalar
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -255,6 +255,10 @@ def _invoke(names: Names, op: Op) -> str:
     """A library function with a rule, a function of numbers and strings that makes a string, or a string's length."""
     call = library_call(op)
     if call is not None:
+        return _library(names, op, call)
+    call = any_call(op)
+    if call is not None and isinstance(op.result.type, (Array, Scalar)) and not op.attrs["function"].startswith(  # type: ignore[union-attr]
+            ("ndarray.", "time.")):
         return _library(names, op, call)
     makes_text = op.result.type == Object(str) or op.attrs["function"] == "builtins.len"  # type: ignore[union-attr]
     if op.attrs["keywords"] or not makes_text:

@@ -6,6 +6,7 @@ in the tape's order and by the tape's rules, so that gradients have the tape's b
 
 from __future__ import annotations
 
+import collections
 from typing import Any, Collection, Dict, List, Mapping, Sequence, Set, Tuple, cast
 
 import numpy as np
@@ -20,9 +21,10 @@ from pijit.core.graph.reverse.effects import check_effects
 from pijit.core.graph.reverse.errors import ANSWERS, Irreversible, OtherShapes
 from pijit.core.graph.reverse.forward import HOST_CALL, MARKS
 from pijit.core.graph.reverse.gather import gather
+from pijit.core.graph.reverse.library_calls import is_number_array, shares_memory
 from pijit.core.graph.reverse.liveness import live_in, without_dead
 from pijit.core.graph.reverse.needs import Needs
-from pijit.core.graph.reverse.regions import Conditional, Item, Loop, walk
+from pijit.core.graph.reverse.regions import Conditional, Item, Loop, all_ops, walk
 from pijit.core.graph.reverse.rematerialisation import rematerialised
 from pijit.core.graph.reverse.results import Result
 from pijit.core.graph.reverse.roots import Roots, constants_of
@@ -75,7 +77,8 @@ def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tup
     region = region_of(graph, returning)
     outputs = region.outputs
     tuples = _tuples_in([output.value for output in outputs if output.kind == "value"], region.items)
-    results = [output.value for output in outputs if output.kind == "value"]
+    arrays = {op.result: op.args[0] for op in all_ops(region.items) if is_number_array(op)}
+    results = [arrays.get(output.value, output.value) for output in outputs if output.kind == "value"]
     if has_aux and len(results) == 1 and results[0] in tuples:
         results = list(tuples[results[0]].args)
     if len(outputs) != 1 or len(results) != 1 + has_aux or not _is_number(results[0]):
@@ -115,7 +118,7 @@ class _Writer:
         self.result = result.value
         self.roots = Roots(self.items)
         check_effects(self.items, self.roots, repeated)
-        self._check_reshaped()
+        self._check_memory()
         self.active = active_roots(self.items, self.roots, wanted, self.result)
         if not self.active.issuperset(wanted):
             raise Irreversible("nothing flows to an argument")
@@ -130,12 +133,18 @@ class _Writer:
         self.forward = Forward(self.code, self.needs, limit, loops if levels > 1 else {}, levels)
         self.backward = Backward(self.code, self.forward, self.active)
 
-    def _check_reshaped(self) -> None:
-        """Refuse reshaped arrays whose adjoint might not be in C order."""
+    def _check_memory(self) -> None:
+        """Refuse arrays whose adjoint might not be in C order, or might have to share memory."""
         carried = set(self.roots.stored).union(*(item.params for item in walk(self.items)
                                                  if isinstance(item, (Loop, Conditional))))
         if self.roots.reshaped & carried:
             raise Irreversible("a reshaped array that is stored into, or that a loop or a branch changes")
+        ops = all_ops(self.items)
+        uses = collections.Counter(self.roots.of(arg) for op in ops for arg in op.args)
+        for op in filter(shares_memory, ops):
+            for root in map(self.roots.of, (cast(Value, op.result), *op.args)):
+                if root in self.roots.stored or is_float(root) and root is not op.result and uses[root] > 1:
+                    raise Irreversible("an array that may share memory with another one")
 
     def _outermost(self) -> Set[Value]:
         found = set(self.graph.inputs)

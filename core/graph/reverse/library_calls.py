@@ -6,22 +6,26 @@ result shares no memory with an operand, because the adjoint of a result is an a
 
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Mapping, Optional, Tuple, cast
 
 import numpy as np
 
 from pijit.core.graph.derivatives import FUNCTIONS
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.library import resolve
+from pijit.core.graph.types import Array, Scalar
 from pijit.core.named_tuples import NamedTuple
 
 _SCANS: Dict[Any, Any] = {np.add: np.cumsum, np.multiply: np.cumprod}
-_NAMES = """bincount clip compress convolve correlate cumprod cumsum inner interp median outer pad percentile quantile
-    repeat roll sort take take_along_axis trace tril triu vdot linalg.cholesky linalg.det linalg.eigvalsh linalg.inv
-    linalg.pinv linalg.solve linalg.svd""".split()
+_NAMES = """bincount clip compress convolve correlate cumprod cumsum inner interp max mean median min outer pad
+    percentile quantile repeat roll sort sum take take_along_axis trace tril triu vdot linalg.cholesky
+    linalg.det linalg.eigvalsh linalg.inv linalg.pinv linalg.solve linalg.svd""".split()
 
 REVERSIBLE: FrozenSet[Any] = frozenset(map(resolve, _NAMES))
 """The library functions with a rule whose result is a new array, or a number."""
+
+MOVING: FrozenSet[Any] = frozenset([np.squeeze, np.expand_dims, np.ravel])
+"""Functions whose result is a view of the operand, or a copy, with the same elements in the same order."""
 
 METHODS: Dict[str, Any] = {"ndarray." + name: getattr(np, name) for name in "cumprod cumsum repeat take trace".split()}
 """Functions that have the parameters of a method of arrays."""
@@ -51,27 +55,56 @@ class LibraryCall(NamedTuple):
 
 def library_call(op: Op) -> Optional[LibraryCall]:
     """The call of a library function that an operation is, if the function has a rule; else None."""
-    args = tuple(op.args)
-    if op.name == "scan":
-        function = _SCANS.get(op.attrs["ufunc"])
-        return None if function is None else LibraryCall(function, args, options=(("axis", -1),))
-    if op.name == "roll":
-        return LibraryCall(np.roll, args, options=(("axis", op.attrs["axis"]),))
-    if op.name == "ufunc":
-        return LibraryCall(np.clip, args) if op.attrs["ufunc"].__name__ == "clip" and len(args) == 3 else None
-    if op.name not in ("invoke", "gufunc", "product"):
-        return None
+    call = any_call(op)
+    return call if call is not None and _is_reversible(call.function) else None
+
+
+def any_call(op: Op) -> Optional[LibraryCall]:
+    """The call of a library function that an operation is; None for other operations."""
+    return CALLS[op.name](op) if op.name in CALLS else None
+
+
+def _scan(op: Op) -> Optional[LibraryCall]:
+    function = _SCANS.get(op.attrs["ufunc"])
+    return None if function is None else LibraryCall(function, tuple(op.args), options=(("axis", -1),))
+
+
+def _roll(op: Op) -> Optional[LibraryCall]:
+    return LibraryCall(np.roll, tuple(op.args), options=(("axis", op.attrs["axis"]),))
+
+
+def _clip(op: Op) -> Optional[LibraryCall]:
+    is_clip = op.attrs["ufunc"].__name__ == "clip" and len(op.args) == 3
+    return LibraryCall(np.clip, tuple(op.args)) if is_clip else None
+
+
+def _by_name(op: Op) -> Optional[LibraryCall]:
     path, names = op.attrs["function"], tuple(op.attrs["keywords"])
-    function = METHODS[path] if path in METHODS else resolve(path)
-    if not _is_reversible(function):
-        return None
-    split = len(args) - len(names)
-    return LibraryCall(function, args[:split], tuple(zip(names, args[split:])))
+    function, split = METHODS[path] if path in METHODS else resolve(path), len(op.args) - len(names)
+    return LibraryCall(function, tuple(op.args[:split]), tuple(zip(names, op.args[split:])))
+
+
+CALLS: Dict[str, Callable[[Op], Optional[LibraryCall]]] = {
+    "scan": _scan, "roll": _roll, "ufunc": _clip, "invoke": _by_name, "gufunc": _by_name, "product": _by_name}
+"""How operations call library functions."""
+
+
+def shares_memory(op: Op) -> bool:
+    """Whether the result of a library function may share memory with an operand."""
+    call = any_call(op) if op.name == "invoke" else None
+    return call is not None and isinstance(cast(Value, op.result).type, Array) and not (
+        _is_reversible(call.function) and call.function not in MOVING)
+
+
+def is_number_array(op: Op) -> bool:
+    """Whether an operation makes an array of shape () from a number."""
+    return op.name == "invoke" and op.attrs["function"] == "asarray" and len(op.args) == 1 and isinstance(
+        op.args[0].type, Scalar) and op.args[0].type.dtype == cast(Any, cast(Value, op.result).type).dtype
 
 
 def _is_reversible(function: Any) -> bool:
     try:
-        return function in REVERSIBLE
+        return function in REVERSIBLE or function in MOVING
     except TypeError:  # it cannot be hashed
         return False
 
