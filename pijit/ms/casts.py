@@ -1,4 +1,4 @@
-"""Calls of cells that compute in another float type than that of their parameters."""
+"""Casts for cells that compute in another float type than that of their parameters."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def gradients_agree(cell, *inputs, by=None, every=1):
         cell: the cell, with float64 parameters.
         inputs: tensors.
         by: positions of the differentiated inputs; by default those of float64.
-        every: one of so many elements is compared.
+        every: each n-th element is compared, for this n.
     """
     import pijit.ms as ms
 
