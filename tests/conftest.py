@@ -23,6 +23,26 @@ if "PIJIT_TEST_CACHE" not in os.environ:
     atexit.register(lambda made=os.getpid(): made == os.getpid() and shutil.rmtree(os.environ["PIJIT_TEST_CACHE"],
                                                                                     ignore_errors=True))
 
+
+
+def _avoid_bits_of_addresses():
+    """Without the loops of AVX-512 in NumPy 1.22 to 1.26: where results lie in memory decides on their last bits there.
+
+    The result of a reversed array that lies right behind it is computed by another loop (docs/limits.md). NumPy reads the
+    variable when it is imported.
+    """
+    try:
+        from importlib.metadata import version
+        with open("/proc/cpuinfo") as lines:
+            wide = " avx512vl" in lines.read()
+    except (ImportError, OSError):
+        return
+    if wide and version("numpy").startswith("1.") and "numpy" not in sys.modules:
+        os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "AVX512_SKX")
+
+
+_avoid_bits_of_addresses()
+
 import pijit  # noqa: E402
 from pijit.core import errors  # noqa: E402
 from pijit.core.pythons import why_not_python  # noqa: E402

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 SLOT_BYTES = 4096
 """Bytes of a slot."""
 _ALIGNMENT = 64
+_GAP = 64
+"""Bytes between slots. NumPy before 2.0 takes arrays that lie side by side for overlapping, and may round otherwise."""
+
 
 def _build_slot(builder: Any, args: Any) -> Any:
     """``slot(frame, offset)``: the address of memory on the kernel's stack.
@@ -31,7 +34,7 @@ def _build_slot(builder: Any, args: Any) -> Any:
     """
     (_, frame), (_, offset) = args
     with builder.goto_entry_block():
-        place = builder.alloca(I8, SLOT_BYTES)
+        place = builder.alloca(I8, SLOT_BYTES + _GAP)
         place.align = _ALIGNMENT
     address = builder.ptrtoint(place, I64)
     builder.store_atomic(address, field_pointer(builder, frame, offset, I64), "monotonic", 8)
