@@ -78,8 +78,11 @@ def head_of(function: Function, made: Iterable[Tuple[Any, Captured, Kernel]]) ->
     return sorted(heads, key=lambda one: one[0])[-1][1] if heads else None
 
 
-def entry_inputs(captured: Captured, function: Function) -> Optional[Tuple[Any, ...]]:
-    """The paths of a segment's inputs from function entry; None if an entry cannot have all guards of the segment."""
+def entry_inputs(captured: Captured, function: Function, most: float = MOST_INPUTS) -> Optional[Tuple[Any, ...]]:
+    """The paths of a segment's inputs from function entry; None if an entry cannot have all guards of the segment.
+
+    There are at most ``most`` inputs.
+    """
     position: Dict[Root, int] = {}
     for root in launch_arguments(captured):
         slot = _slot(root, function)
@@ -90,7 +93,7 @@ def entry_inputs(captured: Captured, function: Function) -> Optional[Tuple[Any, 
     for pair in captured.pairs:
         known += [(pair.root, pair.source), (pair.other, pair.other_source)]
     inputs = tuple(rebase(path, position, function.freevars) for path in captured.inputs)
-    if (len(inputs) > MOST_INPUTS
+    if (len(inputs) > most
             or any(rebase(root, position, function.freevars) != source for root, source in known)
             or any(pair.source == pair.other_source for pair in captured.pairs)
             or any(op.name in NEEDS_FRAME for block in captured.graph.blocks for op in block.ops)):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import builtins as builtins_module
+import math
 import types
 from typing import AbstractSet, Any, Dict, List, Optional, Tuple, Union
 
@@ -69,7 +70,7 @@ class WholeGraph(NamedTuple):
 
 
 def whole_graph(state: State, roots: Tuple[Any, ...], host_functions: Tuple[Any, ...] = (),
-                abandons: bool = False, unrolling: int = 0) -> Union[WholeGraph, str]:
+                abandons: bool = False, unrolling: int = 0, has_static_shapes: bool = False) -> Union[WholeGraph, str]:
     """The graph of a whole function for one call, or the reason why it is not one graph. Nothing is compiled.
 
     Args:
@@ -78,6 +79,8 @@ def whole_graph(state: State, roots: Tuple[Any, ...], host_functions: Tuple[Any,
         host_functions: functions whose calls become operations of the graph.
         abandons: the graph is for a kernel that gives calls up at side exits; the passes improve it.
         unrolling: the most items of a loop over a container that is unrolled.
+        has_static_shapes: the graph is for the shapes that arrays have in this call; guards compare them. Loops over
+            short ranges are unrolled as well.
     """
     function = state.py_func
     analysed = state.analysed(function.__code__)
@@ -85,14 +88,14 @@ def whole_graph(state: State, roots: Tuple[Any, ...], host_functions: Tuple[Any,
     result = capture(CaptureRequest(analysed, roots[0], _hook.UNBOUND, roots[1], roots[2], profile, None,
                                     state.specialisation, inliner_of(state.config), unrolling, None, state.hints,
                                     abandons, state.ignored_flags, state.constant_globals, host_functions, False,
-                                    abandons))
+                                    abandons, roots if has_static_shapes else None))
     try:
-        return _whole(result)
+        return _whole(result, roots if has_static_shapes else None)
     finally:
         result.release()
 
 
-def _whole(result: Capture) -> Union[WholeGraph, str]:
+def _whole(result: Capture, static_roots: Optional[Tuple[Any, ...]]) -> Union[WholeGraph, str]:
     breaks = result.breaks()
     if breaks:
         return reason(breaks[0][1].reason_id, **breaks[0][1].facts)
@@ -102,11 +105,11 @@ def _whole(result: Capture) -> Union[WholeGraph, str]:
     returning = found[0].returning(result.cfg.function)
     if not returning:
         return "it does not return a value"
-    inputs = entry_inputs(found[0], result.cfg.function)
+    inputs = entry_inputs(found[0], result.cfg.function, math.inf)
     if inputs is None:
         return "its guards need its frame"
     names = result.cfg.function.varnames[:result.cfg.function.argument_count]
-    program = entry_program(found, result.causes(), None, inputs)
+    program = entry_program(found, result.causes(), static_roots, inputs)
     return WholeGraph(found[0].graph, program, tuple(
         names[one.index] if type(one) is Local and one.index < len(names) else None for one in inputs), returning)
 

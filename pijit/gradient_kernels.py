@@ -368,13 +368,20 @@ class GradientKernels:
         from pijit.core.asynchronous_exceptions import signals_deferred
         from pijit.core.preview import whole_graph
 
-        with signals_deferred():
-            of_cell = self._choose is not None  # whose loops over lists of cells are unrolled
-            whole = whole_graph(self._state, roots, HOST_FUNCTIONS, of_cell,
-                                self._state.config.max_loop_unrolling if of_cell else 0)
-        return whole if isinstance(whole, str) else self._joined(whole, roots, args, levels)
+        refused: Union[JointEntry, str] = ""
+        # Loops over lists of cells are unrolled. Short ranges and shapes are constants only if the graph cannot be
+        # reversed otherwise, because each shape needs an entry of its own then.
+        for unrolls, has_static_shapes in ((self._choose is not None, False), (True, True)):
+            with signals_deferred():
+                whole = whole_graph(self._state, roots, HOST_FUNCTIONS, unrolls,
+                                    self._state.config.max_loop_unrolling if unrolls else 0, has_static_shapes)
+            made = whole if isinstance(whole, str) else self._joined(whole, roots, levels, has_static_shapes)
+            if isinstance(made, JointEntry) and made.function is not None:
+                return made
+            refused = refused or made
+        return refused
 
-    def _joined(self, whole: Any, roots: Tuple[Any, ...], args: Tuple[Any, ...], levels: int) -> JointEntry:
+    def _joined(self, whole: Any, roots: Tuple[Any, ...], levels: int, has_static_shapes: bool) -> JointEntry:
         """The entry of a function that is one graph."""
         from pijit.core.graph.types import Scalar
         from pijit.core.tape.budget import default_limit
@@ -390,9 +397,9 @@ class GradientKernels:
                     raise Irreversible("an argument that is no float and no float array in C order")
             kinds = [whole.graph.inputs[position].type for position in wanted]
             shapes = {value: one.shape for value, one in zip(whole.graph.inputs, inputs) if type(one) is np.ndarray}
-            key = self._store_key(whole, wanted, inputs, limit, levels)
+            key = self._store_key(whole, wanted, inputs, limit, levels, has_static_shapes)
             make = functools.partial(_made_joint, whole.graph, [whole.graph.inputs[position] for position in wanted],
-                                     shapes, limit, whole.returning, levels, self._form.has_aux)
+                                     shapes, limit, whole.returning, levels, self._form.has_aux, has_static_shapes)
             parts = JointParts.of(key, make)
         except Irreversible as error:
             return JointEntry(whole.program, None, why=reason("PJ510", because=str(error)))
@@ -401,7 +408,8 @@ class GradientKernels:
         return JointEntry(whole.program, parts.forward, parts.backward, wanted, parts.source, are_plain=plain,
                           are_arrays=arrays, has_host_calls=parts.has_host_calls, keep=parts.keep)
 
-    def _store_key(self, whole: Any, wanted: Tuple[int, ...], inputs: Sequence[Any], limit: int, levels: int) -> str:
+    def _store_key(self, whole: Any, wanted: Tuple[int, ...], inputs: Sequence[Any], limit: int, levels: int,
+                   has_static_shapes: bool) -> str:
         """The key of a joint function on disk, or "" if it is not kept there."""
         from pijit.joint import store
 
@@ -409,7 +417,7 @@ class GradientKernels:
         if not config.cache or config.backend != "numba":
             return ""
         return store.joint_key(whole.graph, wanted, store.shapes_of(inputs), limit, levels,
-                                     self._form.has_aux, sorted(whole.returning))
+                                     self._form.has_aux, sorted(whole.returning), has_static_shapes)
 
     def _position(self, key: Any, arguments: Sequence[Optional[str]]) -> int:
         """The position of a differentiated argument among the inputs of a graph."""

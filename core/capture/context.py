@@ -14,7 +14,7 @@ from pijit.core.capture.profile.hints import HintedTypes
 from pijit.core.capture.profile.samples import TypeSamples
 from pijit.core.capture.state.heap_locations import HeapPlace, Places, scope_place
 from pijit.core.capture.values.budgets import CaptureBudget
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, OpaqueObject
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, OpaqueObject
 from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.core.errors import Break
@@ -37,6 +37,14 @@ class Place(NamedTuple):
     def then(self, step: Callable[..., Any], *args: Any) -> "Place":
         """The place one step further: ``step(path, *args)`` for each known path."""
         return Place(*[step(path, *args) if path is not None else None for path in self])
+
+
+def _as_setting(value: Abstract) -> Abstract:
+    """A value from outside, as a constant if it is an integer or a tuple of integers, as settings are."""
+    sample = value.sample if isinstance(value, (Number, OpaqueObject)) else None
+    if type(sample) in (int, bool) or type(sample) is tuple and all(type(one) is int for one in sample):
+        return Const(sample, value.source, value.defined_at)
+    return value
 
 
 class CaptureContext:
@@ -79,6 +87,8 @@ class CaptureContext:
     - ``host_functions``: functions whose calls become operations of the graph, see `host_calls`.
     - ``handlers``: whether bytecode may enter exception handlers. Captures for gradients have no such entries: if there
       is an exception, the tape runs the call again.
+    - ``static_roots``: the locals and cells of the call, the globals and the builtins, if the shapes that arrays from
+      outside have there are constants; else None. Loops over short ranges are unrolled then.
     - ``abandons``: side exits give the call up: they leave no values, because the caller runs it in another way. Loops
       handle the interpreter's requests inside the kernel.
     """
@@ -87,7 +97,7 @@ class CaptureContext:
                  "stores", "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "uncompiled",
                  "mutates", "hinted", "texts", "objects", "by_bytecode", "stepped", "samples", "catches",
                  "within", "around", "sizes", "shared", "work", "shown", "ignored_flags", "constant_globals",
-                 "host_functions", "handlers", "abandons")
+                 "host_functions", "handlers", "abandons", "static_roots")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], specialisation: Specialisation = Specialisation(),
@@ -129,16 +139,26 @@ class CaptureContext:
         self.host_functions: Tuple[Any, ...] = ()
         self.handlers = True
         self.abandons = False
+        self.static_roots: Optional[Tuple[Any, ...]] = None
 
     @property
     def base(self) -> "CaptureContext":
         """The context of the captured function, into which the others are inlined."""
         return self
 
+    def static_shape(self, source: Any) -> Optional[Tuple[int, ...]]:
+        """The shape of an array by its path from function entry, if the capture takes it as a constant; else None."""
+        if self.static_roots is None or source is None:
+            return None
+        shape: Tuple[int, ...] = source.fetch(*self.static_roots).shape
+        return shape
+
     def arriving(self, value: Abstract) -> Abstract:
         """A value as it enters from its source: a string whose characters are read is known by its class alone."""
         if isinstance(value, Const) and value.source in self.base.texts:
             return Instance(Object(type(value.object)), None, value.source, value.defined_at)
+        if self.base.static_roots is not None:
+            value = _as_setting(value)
         return self.specialisation.arriving(value)
 
     @property

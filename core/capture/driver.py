@@ -26,7 +26,7 @@ from pijit.core.capture.state.entry_state import entry_state
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import Cut
 from pijit.core.capture.state.saved_locals import maybe_empty
-from pijit.core.capture.values.budgets import TRIES, CaptureBudget, Exhausted, too_many
+from pijit.core.capture.values.budgets import LARGER, TRIES, CaptureBudget, Exhausted
 from pijit.core.capture.values.lattice import Abstract
 from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.core.errors import Break
@@ -157,7 +157,7 @@ class CaptureRequest(NamedTuple):
     ``inliner`` inlines callees; without one no call is inlined. Loops over at most ``unrolling`` items are unrolled.
     ``arrived`` holds the abstract values of arguments that a running call has rebound; ``hints`` are the function's.
     If not ``improved``, the optimising passes do not run. For ``ignored_flags``, ``constant_globals``,
-    ``host_functions``, ``handlers`` and ``abandons`` see `CaptureContext`.
+    ``host_functions``, ``handlers``, ``abandons`` and ``static_roots`` see `CaptureContext`.
     """
 
     analysed: AnalysedCode
@@ -178,6 +178,7 @@ class CaptureRequest(NamedTuple):
     host_functions: Tuple[Any, ...] = ()
     handlers: bool = True
     abandons: bool = False
+    static_roots: Optional[Tuple[Any, ...]] = None
 
 
 class _Attempt:
@@ -192,13 +193,13 @@ class _Attempt:
         self.inliner, self.unrolling = request.inliner, request.unrolling
         self.hinted = HintedTypes() if hints is None else hints.hinted(
             self.analysed.function, request.analysed.code, request.localsplus, request.globals)
-        self.samples, self.work = TypeSamples(), CaptureBudget()
+        self.samples, self.work = TypeSamples(), CaptureBudget(LARGER if request.abandons else 1)
         self.smaller = list(TRIES)
         self.given_up: Optional[Break] = None
 
     def make_smaller(self) -> None:
         """The budget is used up: inline and unroll less, or give up."""
-        self.work = CaptureBudget()
+        self.work = CaptureBudget(self.work.factor)
         if not self.smaller:
             self.given_up = Break("PJ405")
             return
@@ -253,7 +254,7 @@ def _capture(request: CaptureRequest, attempt: _Attempt) -> Capture:
         candidates = _build_all(analysis, regions, name, everything, request.improved)
         refusals = [candidate.error for candidate in candidates if isinstance(candidate.error, Refusal)]
         if not refusals:
-            candidates = _not_too_many(candidates)
+            candidates = _not_too_many(candidates, attempt.work)
             return Capture(analysed, analysis, candidates, _build_reentries(analysis, candidates, name))
         analysis.unhandled.update(error.index for error in refusals if isinstance(error, Unhandled))
         analysis.refused.update((error.index, error) for error in refusals if not isinstance(error, Unhandled))
@@ -268,7 +269,7 @@ def _context(request: CaptureRequest, attempt: _Attempt) -> CaptureContext:
     facts.find_written()
     facts.ignored_flags, facts.constant_globals = request.ignored_flags, request.constant_globals
     facts.host_functions, facts.handlers = request.host_functions, request.handlers
-    facts.abandons = request.abandons
+    facts.abandons, facts.static_roots = request.abandons, request.static_roots
     facts.hinted, facts.within, facts.work = attempt.hinted, (request.analysed.code,), attempt.work
     return facts
 
@@ -307,11 +308,11 @@ def _build_all(analysis: Analysis, found: List[Region], name: str, everything: b
     return candidates
 
 
-def _not_too_many(candidates: List[Candidate]) -> List[Candidate]:
+def _not_too_many(candidates: List[Candidate], budget: CaptureBudget) -> List[Candidate]:
     """The candidates; those beyond the compile budget lose their graph."""
     kept = [number for number, candidate in enumerate(candidates) if candidate.error is None]
     found = [candidates[number].segment for number in kept]
-    beyond = {kept[k] for k in too_many([one.graph for one in found], [one.has_loop for one in found])}
+    beyond = {kept[k] for k in budget.too_many([one.graph for one in found], [one.has_loop for one in found])}
     return [Candidate(candidate.region, None, Break("PJ405")) if number in beyond else candidate
             for number, candidate in enumerate(candidates)]
 

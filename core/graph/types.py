@@ -47,18 +47,20 @@ class Array:
     """A ``numpy.ndarray``: dtype, number of dimensions, layout and whether the program may write it.
 
     ``layout`` is "C" (C-contiguous), "F" (Fortran-contiguous and not C) or "A" (any strides). ``transposed``: the
-    observed array had any strides, and no rows of close elements. This is only a hint; it does not distinguish types.
+    observed array had any strides, and no rows of close elements. ``ordered``: the strides shrink from axis to axis, as
+    those of a slice of a C-contiguous array do. Both are only hints; they do not distinguish types.
     """
 
-    __slots__ = ("dtype", "ndim", "layout", "writeable", "transposed")
+    __slots__ = ("dtype", "ndim", "layout", "writeable", "transposed", "ordered")
 
     def __init__(self, dtype: DTypeLike, ndim: int, layout: str = "A", writeable: bool = True,
-                 transposed: bool = False) -> None:
+                 transposed: bool = False, ordered: bool = False) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.ndim = ndim
         self.layout = layout
         self.writeable = writeable
         self.transposed = transposed
+        self.ordered = ordered or layout == "C"
 
     def __eq__(self, other: object) -> bool:
         return (isinstance(other, Array) and self.dtype == other.dtype and self.ndim == other.ndim
@@ -76,7 +78,7 @@ class Array:
             return None
         layout = self.layout if self.layout == other.layout else "A"
         return Array(self.dtype, self.ndim, layout, self.writeable and other.writeable,
-                     self.transposed or other.transposed)
+                     self.transposed or other.transposed, self.ordered and other.ordered)
 
 
 class Opaque:

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import builtins
+import dis
 import linecache
 import types
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple
 
 from pijit.core import _hook
+from pijit.core.graph.reverse.errors import ANSWERS, OtherShapes
 from pijit.joint import store
 
 if TYPE_CHECKING:
     from pijit.core.graph.reverse.joint import Joint
+
+
+MOST_LINES = 100
+"""The most lines of a function that is jitted. The tape runs longer ones, which would take minutes to compile."""
+
+
+def _refuse(*args: Any) -> Optional[bool]:
+    """Leaves all calls to the tape."""
+    return ANSWERS[OtherShapes]
 
 
 class JointPart:
@@ -43,7 +54,8 @@ class JointPart:
         from pijit.core.kernel.kernel_function import OtherArguments
 
         if self.usual is None:
-            self.usual = (None if self._has_host_calls else self._kernel(args)) or self._jitted()
+            kernel = None if self._has_host_calls else self._kernel(args)
+            self.usual = kernel or self._otherwise()
         try:
             return self.usual(*args)
         except OtherArguments:
@@ -58,7 +70,12 @@ class JointPart:
 
     def give_kernel_up(self) -> None:
         """Let the next calls run the jitted function."""
-        self.usual, self.why = self._jitted(), "it was called with arguments of several types"
+        self.usual, self.why = self._otherwise(), "it was called with arguments of several types"
+
+    def _otherwise(self) -> Any:
+        """What runs where no kernel does. Jitted functions are short: their side exits hand out all that is alive."""
+        lines = sum(1 for _ in dis.findlinestarts(self._make().__code__))
+        return self._jitted() if lines <= MOST_LINES else _refuse
 
     def _jitted(self) -> Any:
         from pijit.decorator import jit

@@ -48,6 +48,39 @@ def networks():
             "float64": (with_loss(nn.Dense(5, 3, dtype=np.float64), nn.MSELoss()), TARGETS.astype(np.float64))}
 
 
+def layers():
+    """Networks with layers that loop over windows, positions or time, with their images."""
+    from pijit.ms import nn
+
+    class Last(nn.Cell):
+        def __init__(self, layer, size):
+            super().__init__()
+            self.layer, self.dense = layer, nn.Dense(size, 3)
+
+        def construct(self, x):
+            r = self.layer(x)
+            return self.dense((r[0] if isinstance(r, tuple) else r)[:, -1])
+
+    class Attention(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.MultiheadAttention(8, 2, batch_first=True)
+
+        def construct(self, x):
+            return self.layer(x, x, x)
+
+    images, series = RANDOM.rand(6, 2, 6, 6).astype("f"), RANDOM.rand(6, 4, 8).astype("f")
+    flat = nn.SequentialCell(nn.Flatten(), nn.Dense(27, 3))
+    return {"convolution": (nn.SequentialCell(nn.Conv2d(2, 3, 3, has_bias=True), nn.BatchNorm2d(3), nn.ReLU(),
+                                              nn.MaxPool2d(2, 2), flat), images),
+            "strides": (nn.SequentialCell(nn.Conv2d(2, 3, 2, stride=2, pad_mode="pad", padding=0), nn.AvgPool2d(1, 1),
+                                          nn.Flatten(), nn.Dense(27, 3)), images),
+            "layer norm": (Last(nn.LayerNorm((8,)), 8), series), "lstm": (Last(nn.LSTM(8, 5, batch_first=True), 5), series),
+            "gru": (Last(nn.GRU(8, 5, num_layers=2, batch_first=True), 5), series),
+            "embedding": (Last(nn.Embedding(9, 4), 4), (series[:, :, 0] * 9).astype(np.int32)),
+            "attention": (Last(Attention(), 8), series)}
+
+
 def arrays(found):
     """All arrays of a result, in order."""
     if isinstance(found, (tuple, list)):
@@ -91,6 +124,20 @@ def test_bits_are_the_tapes(name, monkeypatch):
         assert kinds(cell) == {"KernelFunction"}
     fewer = ms.Tensor(x.asnumpy()[:4].copy()), ms.Tensor(labels[:4].copy())
     assert compare(lambda: gradient(*fewer), cell, monkeypatch)
+
+
+@pytest.mark.parametrize("name", ["convolution", "strides", "layer norm", "lstm", "gru", "embedding", "attention"])
+def test_layers(name, monkeypatch):
+    import pijit.ms as ms
+    from pijit.ms import nn
+
+    network, images = layers()[name]
+    cell = with_loss(network, nn.CrossEntropyLoss())
+    x, y = ms.Tensor(images), ms.Tensor(CLASSES)
+    gradient = ms.value_and_grad(cell, None, cell.trainable_params())
+    ran = [compare(lambda: gradient(x, y), cell, monkeypatch) for _ in range(4)]
+    assert ran[2:] == [True] * 2
+    assert compare(lambda: gradient(ms.Tensor(images[:4].copy()), ms.Tensor(CLASSES[:4].copy())), cell, monkeypatch)
 
 
 def test_training_has_the_tapes_bits(monkeypatch):

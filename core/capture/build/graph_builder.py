@@ -355,7 +355,7 @@ class GraphBuilder(AbstractInterpreter):
         self.wrote = self.wrote or name in EFFECTS
         op = Op(name, args, self.with_errors(name, attrs), result, exit, self.instr.lineno or 0, self.origin)
         self.block.ops.append(op)
-        self.captured.grow(op, self.facts.depth > 0)
+        self.captured.grow(op, self.facts.depth > 0, self.facts.base.work)
         return result
 
     def number_value(self, value: Abstract) -> Value:

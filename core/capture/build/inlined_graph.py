@@ -91,7 +91,7 @@ class InlineBuilder(GraphBuilder):
         start = self.parent.block
         self._note_call()
         self.captured.inlined += len(self.function.instructions)
-        if self.captured.inlined > MAX_INLINED:
+        if self.captured.inlined > MAX_INLINED * self.facts.base.work.factor:
             raise Break("PJ230", callee=self.function.code.co_name, because="too much code is inlined")
         try:
             params = self._run_pieces()

@@ -7,7 +7,7 @@ from typing import Any, Dict, FrozenSet, List, Set, Tuple, Union
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.instructions.predicates import is_return
 from pijit.core.capture.analysis.regions import Region
-from pijit.core.capture.values.budgets import check_size, size_of
+from pijit.core.capture.values.budgets import CaptureBudget, size_of
 from pijit.core.capture.values.lattice import Const
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
@@ -105,10 +105,10 @@ class Captured:
         self.number = 0
         self.calls: Dict[InlinedCall, None] = {}
 
-    def grow(self, op: Op, inlined: bool) -> None:
+    def grow(self, op: Op, inlined: bool, budget: CaptureBudget) -> None:
         """Note an operation of the graph. Raises Break or Exhausted beyond the size limit, see `check_size`."""
         self.size += size_of(op)
-        check_size(self.size, inlined)
+        budget.check_size(self.size, inlined)
 
     def renamed(self, name: str, number: int) -> Dict[str, str]:
         """Set the number and the graph's name; returns the new name by the old one."""

@@ -42,7 +42,7 @@ from pijit.core.capture.values.lattice import (
     ssa_value,
 )
 from pijit.core.capture.values.predicates import ClassHolds, IsObject
-from pijit.core.capture.values.virtual_object import VirtualObject
+from pijit.core.capture.values.virtual_object import VirtualObject, is_virtual_list
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
@@ -96,7 +96,7 @@ def attribute(interpreter: Interpreter, owner: Abstract, name: str) -> Abstract:
         return Method(owner, name)
     if isinstance(owner, ListElement):
         return list_element_attribute(interpreter, owner, name)
-    if isinstance(owner, VirtualObject):
+    if isinstance(owner, VirtualObject) and not is_virtual_list(owner):
         return record_attribute(interpreter, owner, name)
     fields = named_items(interpreter, owner)
     if fields is not None:
@@ -135,7 +135,9 @@ def _array_attribute(interpreter: Interpreter, owner: Tensor, name: str) -> Abst
     if name == "itemsize":
         return Const(kind.dtype.itemsize)
     if name == "shape":
-        return interpreter.new_tuple([Number(INT, interpreter.dimension(owner, axis)) for axis in range(kind.ndim)])
+        known = interpreter.facts.base.static_shape(owner.source)
+        return interpreter.new_tuple(list(map(Const, known)) if known is not None else [
+            Number(INT, interpreter.dimension(owner, axis)) for axis in range(kind.ndim)])
     if name == "size":
         return Number(INT, interpreter.size(owner))
     if name == "T":

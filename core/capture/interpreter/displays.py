@@ -12,7 +12,7 @@ from pijit.core.bytecode.analysis.function_making import makes_call_arguments
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.predicates import adds_to_set, builds_set
 from pijit.core.bytecode.rewrite.generator_to_loop import VALUE_BELOW_KEY
-from pijit.core.capture.models.containers.literals import items_or_break
+from pijit.core.capture.models.containers.literals import items_or_break, new_virtual_list
 from pijit.core.capture.models.containers.sequences import joined_dicts, taken_apart, taken_apart_with_rest
 from pijit.core.capture.models.functions.star_arguments import starred_or_break
 from pijit.core.capture.models.iteration.consumers import call_set
@@ -31,6 +31,9 @@ from pijit.core.capture.values.virtual_object import Display, VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.types import Object
 
+STORED = frozenset(["STORE_FAST", "STORE_DEREF", "BUILD_LIST", "ROT_TWO", "ROT_THREE"])
+"""The instructions that follow a list display whose list variables hold, not a call or a comprehension."""
+
 
 def op_BUILD_TUPLE(interpreter: Interpreter, instr: Instr) -> None:
     items = interpreter.pop_many(instr.arg or 0)
@@ -39,7 +42,10 @@ def op_BUILD_TUPLE(interpreter: Interpreter, instr: Instr) -> None:
 
 
 def op_BUILD_LIST(interpreter: Interpreter, instr: Instr) -> None:
-    interpreter.push(interpreter.new_list(interpreter.pop_many(instr.arg or 0)))
+    items = interpreter.pop_many(instr.arg or 0)
+    following = interpreter.function.instructions[instr.index + 1].opname
+    is_virtual = interpreter.facts.base.static_roots is not None and following in STORED
+    interpreter.push(new_virtual_list(interpreter, items) if is_virtual else interpreter.new_list(items))
 
 
 def op_BUILD_SET(interpreter: Interpreter, instr: Instr) -> None:

@@ -314,4 +314,4 @@ def _view_type(owner: Array, codes: List[str]) -> Array:
             layout = "C"
         elif remaining and remaining[0] in ("sv--", "s-v-", "svv-") and all(code == "e" for code in remaining[1:]):
             layout = "C"
-    return Array(owner.dtype, ndim, layout, owner.writeable, owner.transposed)
+    return Array(owner.dtype, ndim, layout, owner.writeable, owner.transposed, owner.ordered)

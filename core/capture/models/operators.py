@@ -57,6 +57,8 @@ from pijit.guards.facts import is_among, is_exactly, type_name
 if TYPE_CHECKING:
     from typing import TypeGuard
 
+FOLDED = ("+", "-", "*", "//", "%")
+"""Operators that are computed for two constant integers, see `_is_folded`."""
 DIVISIONS, ZEROS = ("/", "//", "%"), (Const(0), Const(0.0))
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
               "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
@@ -185,6 +187,9 @@ def unary(interpreter: Interpreter, name: str, value: Abstract) -> Abstract:
         raise Break("PJ203", operand=describe(value))
     if name == "neg" and kind.dtype.kind == "u":
         raise Break("PJ203", operand=describe(value))
+    if name == "neg" and isinstance(value, Const) and type(value.object) is int and _is_folded(
+            interpreter, -value.object):
+        return Const(-value.object)
     if name == "pos":
         return Number(kind, interpreter.number_value(value))
     size = kind.dtype.kind == "c" and name == "abs"
@@ -236,8 +241,9 @@ def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstrac
     if into:
         attrs.update(into=into, ordered=ufunc is np.multiply and types not in COMMUTING)
     if isinstance(result, Array):
-        layout = result_types.result_layout([q.type for q in questions], result.ndim)
-        result = Array(result.dtype, result.ndim, layout)
+        kinds = [q.type for q in questions]
+        result = Array(result.dtype, result.ndim, result_types.result_layout(kinds, result.ndim),
+                       ordered=all(kind.ordered for kind in kinds if isinstance(kind, Array)))
     value = interpreter.emit("ufunc", [interpreter.any_value(v) for v in operands], result, attrs, exits=True)
     return Tensor(result, value) if isinstance(result, Array) else Number(cast(Scalar, result), value)
 
@@ -250,9 +256,10 @@ def any_value(interpreter: Interpreter, value: Abstract) -> Value:
 
 
 def _scalar_binary(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
-    if symbol in "+-" and is_plain(left) and is_plain(right) and type(left.object) is type(right.object) is int:
+    if symbol in FOLDED and is_plain(left) and is_plain(right) and type(left.object) is type(right.object) is int \
+            and (symbol not in DIVISIONS or right not in ZEROS):
         known = result_types.PYTHON_OPERATORS[symbol](left.object, right.object)
-        if known in SMALL:
+        if _is_folded(interpreter, known):
             return Const(known)
     if symbol not in result_types.PYTHON_OPERATORS:
         raise Break("PJ202", operator=symbol)
@@ -274,6 +281,15 @@ def _scalar_binary(interpreter: Interpreter, symbol: str, left: Abstract, right:
             question in zip((left, right), questions)]
     exits = result.dtype.kind in "iu" or result.family == "np" or symbol in ("/", "//", "%")
     return Number(result, interpreter.emit(name, args, result, exits=exits))
+
+
+def _is_folded(interpreter: Interpreter, number: int) -> bool:
+    """Whether an integer that is computed from constants is a constant.
+
+    Small ones are singletons in CPython, so a program cannot tell when one was computed. In captures with static shapes
+    all are, because loops and branches depend on them.
+    """
+    return number in SMALL or interpreter.facts.base.static_roots is not None and -2 ** 63 <= number < 2 ** 63
 
 
 def _scalar_power(interpreter: Interpreter, left: Abstract, right: Abstract,

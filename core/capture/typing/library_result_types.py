@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from functools import lru_cache
-from typing import Any, Callable, Iterator, Sequence, Set, Tuple, cast
+from typing import Any, Callable, Dict, Iterator, Sequence, Set, Tuple, cast
 
 import numpy as np
 
@@ -47,7 +47,20 @@ def result_types(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...
     if {edge for edge, _ in found if edge > 1} - {edge for edge, _ in answers} or not answers:
         raise Break("PJ203", operands=_described(questions))
     made = _together(answers, any(kind.layout == "A" and kind.ndim > 1 for kind in _arrays(questions)), questions)
-    return Array(made.dtype, made.ndim, "A", made.writeable) if path in REPEATING and isinstance(made, Array) else made
+    if isinstance(made, Array) and path in REPEATING:
+        return Array(made.dtype, made.ndim, "A", made.writeable)
+    if isinstance(made, Array) and _is_in_c_order(path, made, dict(zip(reversed(keywords), reversed(questions)))):
+        return Array(made.dtype, made.ndim, "C", made.writeable)
+    return made
+
+
+def _is_in_c_order(path: str, made: Array, given: Dict[str, Any]) -> bool:
+    """Whether a result has C order whatever the strides of the arguments are.
+
+    Stacks of matrices with more than one axis have the order of the operands.
+    """
+    order = getattr(given.get("order"), "constant", None)
+    return path == "matmul" and made.ndim <= 3 or path == "array" and order == "C"
 
 
 REPEATING = frozenset(["broadcast_to"])

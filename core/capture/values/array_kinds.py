@@ -23,6 +23,12 @@ def is_transposed(array: np.ndarray[Any, Any]) -> bool:
     return bool(strides) and strides[-1] != min(strides)
 
 
+def is_ordered(array: np.ndarray[Any, Any]) -> bool:
+    """Whether no stride is larger than that of an axis before it, as in a slice of an array in C order."""
+    strides = [abs(stride) for stride in array.strides]
+    return all(strides) and sorted(strides, reverse=True) == strides
+
+
 def is_captured(dtype: np.dtype[Any]) -> bool:
     """Whether kernels support a dtype. The dtypes of C's two 64-bit integer types compare equal; only one is supported.
     """
@@ -37,4 +43,4 @@ def array_type(array: np.ndarray[Any, Any]) -> Optional[Array]:
         return None
     layout = layout_of(array)
     transposed = layout == "A" and is_transposed(array)
-    return Array(array.dtype, array.ndim, layout, bool(array.flags.num & WRITEABLE), transposed)
+    return Array(array.dtype, array.ndim, layout, bool(array.flags.num & WRITEABLE), transposed, is_ordered(array))

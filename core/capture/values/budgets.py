@@ -23,6 +23,8 @@ MAX_KERNELS = 16000
 """Limit of the total size of the kernels of one capture."""
 ARRAY_SIZE = 20
 """The size of an operation on arrays, which becomes a loop; other operations have size 1."""
+LARGER = 4
+"""The factor of all limits for kernels that give calls up: side exits hand out nothing, so that they are short."""
 TRIES: Tuple[Tuple[int, bool], ...] = ((1, True), (0, False))
 """The settings of later attempts: how deep calls are inlined, and whether loops are unrolled."""
 
@@ -32,18 +34,39 @@ class Exhausted(Exception):
 
 
 class CaptureBudget:
-    """The work of one attempt."""
+    """The work of one attempt; ``factor`` multiplies all limits."""
 
-    __slots__ = ("steps",)
+    __slots__ = ("steps", "factor")
 
-    def __init__(self) -> None:
-        self.steps = 0
+    def __init__(self, factor: int = 1) -> None:
+        self.steps, self.factor = 0, factor
 
     def step(self) -> None:
         """Count an instruction. Raises Exhausted when the budget is used up."""
         self.steps += 1
-        if self.steps > MAX_STEPS:
+        if self.steps > MAX_STEPS * self.factor:
             raise Exhausted
+
+    def check_size(self, size: int, inlined: bool) -> None:
+        """Stop the growth of a kernel beyond the size limit.
+
+        Raises:
+            Break: the kernel ends before the instruction.
+            Exhausted: the instruction is in an inlined callee, so capture inlines less.
+        """
+        if size > MAX_KERNEL * self.factor:
+            raise Exhausted if inlined else Break("PJ405")
+
+    def too_many(self, graphs: List[Graph], loops: List[bool]) -> List[int]:
+        """The numbers of the kernels beyond the total limit. Kernels with loops are served first."""
+        left, beyond = MAX_KERNELS * self.factor, []
+        for number in sorted(range(len(graphs)), key=lambda number: not loops[number]):
+            size = graph_size(graphs[number])
+            if size > left:
+                beyond.append(number)
+            else:
+                left -= size
+        return beyond
 
 
 def size_of(op: Op) -> int:
@@ -55,26 +78,3 @@ def size_of(op: Op) -> int:
 def graph_size(graph: Graph) -> int:
     """The size of the code of a kernel."""
     return sum(size_of(op) for block in graph.blocks for op in block.ops)
-
-
-def check_size(size: int, inlined: bool) -> None:
-    """Stop the growth of a kernel beyond the size limit.
-
-    Raises:
-        Break: the kernel ends before the instruction.
-        Exhausted: the instruction is in an inlined callee, so capture inlines less.
-    """
-    if size > MAX_KERNEL:
-        raise Exhausted if inlined else Break("PJ405")
-
-
-def too_many(graphs: List[Graph], loops: List[bool]) -> List[int]:
-    """The numbers of the kernels beyond the total limit. Kernels with loops are served first."""
-    left, beyond = MAX_KERNELS, []
-    for number in sorted(range(len(graphs)), key=lambda number: not loops[number]):
-        size = graph_size(graphs[number])
-        if size > left:
-            beyond.append(number)
-        else:
-            left -= size
-    return beyond

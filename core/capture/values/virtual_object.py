@@ -80,7 +80,7 @@ class VirtualObject(Abstract):
     def guards(self, source: Any) -> List[Any]:
         own = kinds.OwnCountIs(source, len(names_in_dict(self)))
         items = kinds.LengthIs(source, len(self.items))
-        return [kinds.IsType(source, self.python)] + [items] * is_row(self) + [own] * has_dict(self.python)
+        return [kinds.IsType(source, self.python)] + [items] * self.is_sequence() + [own] * has_dict(self.python)
 
     def like(self, **changes: Any) -> "VirtualObject":
         """A copy with some attributes changed."""
@@ -92,6 +92,10 @@ class VirtualObject(Abstract):
     def is_like(self, other: "VirtualObject") -> bool:
         """Whether two records differ in the values of their attributes alone."""
         return self.python is other.python and self.names == other.names and self.token == other.token
+
+    def is_sequence(self) -> bool:
+        """Whether its items are those of a tuple or list, not attributes."""
+        return issubclass(self.python, (tuple, list))
 
     def holding(self, name: str, value: Abstract) -> "VirtualObject":
         """The record after a store."""
@@ -207,7 +211,7 @@ def has_dict(kind: type) -> bool:
 def names_in_dict(record: VirtualObject) -> List[str]:
     """The attributes that are stored in the object's dict, not in slots."""
     return [name for name in record.names
-            if not is_row(record) and type(class_value(record.python, name)) is not types.MemberDescriptorType]
+            if not record.is_sequence() and type(class_value(record.python, name)) is not types.MemberDescriptorType]
 
 
 def is_row(value: Abstract) -> TypeGuard[VirtualObject]:
@@ -216,6 +220,15 @@ def is_row(value: Abstract) -> TypeGuard[VirtualObject]:
     The names of its items are their positions, and they never change.
     """
     return isinstance(value, VirtualObject) and issubclass(value.python, tuple)
+
+
+def is_virtual_list(value: Abstract) -> TypeGuard[VirtualObject]:
+    """Whether a value is a virtual list. The names of its items are their positions.
+
+    Only captures with static shapes have them, because these unroll loops. Its object is never made: captures that
+    need it break.
+    """
+    return isinstance(value, VirtualObject) and value.python is list
 
 
 def is_cell(value: Abstract) -> TypeGuard[VirtualObject]:

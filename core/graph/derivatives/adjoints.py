@@ -38,9 +38,27 @@ def sum_to(g: Any, shape: Tuple[int, ...]) -> Any:
     return g
 
 
+def _unrepeated(g: Any, x: Any, axis: int) -> Any:
+    """An adjoint summed over an axis that broadcasting repeats."""
+    return np.sum(g, axis=axis, keepdims=True) if np.shape(x)[axis] == 1 and np.shape(g)[axis] != 1 else g
+
+
 def unstacked(g: Any, x: Any) -> Any:
-    """An adjoint summed over the stacks that broadcasting adds to an operand; matrices and vectors have none."""
-    return g if np.ndim(g) == np.ndim(x) <= 2 else sum_to(g, np.shape(x))
+    """An adjoint summed over the stacks that broadcasting adds to an operand; matrices and vectors have none.
+
+    Up to two axes of stacks have code of their own, which kernels contain.
+    """
+    if np.ndim(g) > np.ndim(x) + 2 or np.ndim(x) > 4:
+        return sum_to(g, np.shape(x))
+    if np.ndim(g) == np.ndim(x) + 2:
+        g = 0.0 + np.sum(g, axis=(0, 1))
+    elif np.ndim(g) == np.ndim(x) + 1:
+        g = 0.0 + np.sum(g, axis=0)
+    if np.ndim(x) > 2:
+        g = _unrepeated(g, x, 0)
+    if np.ndim(x) > 3:
+        g = _unrepeated(g, x, 1)
+    return g
 
 
 def cast_to(g: Any, dtype: Any) -> Any:

@@ -12,12 +12,22 @@ from pijit.core.graph.derivatives.table import derivative
 Adjoints = Tuple[Any, ...]
 
 
+def _stack_left(g: Any, r: Any, a: Any, b: Any) -> Any:
+    """The adjoint of a left operand that has the stacks of the product."""
+    return np.matmul(g, adjoint_matrix(b))
+
+
+def _stack_right(g: Any, r: Any, a: Any, b: Any) -> Any:
+    """The adjoint of a right operand that has the stacks of the product."""
+    return np.matmul(adjoint_matrix(a), g)
+
+
 def _matmul_left(g: Any, r: Any, a: Any, b: Any, **kwargs: Any) -> Any:
     if np.ndim(b) == 1:
         return g * conjugated(b) if np.ndim(a) == 1 else unstacked(np.asarray(g)[..., None] * conjugated(b), a)
     if np.ndim(a) == 1:
         return unstacked(np.matmul(conjugated(b), np.asarray(g)[..., None])[..., 0], a)
-    return unstacked(np.matmul(g, adjoint_matrix(b)), a)
+    return unstacked(_stack_left(g, r, a, b), a)
 
 
 def _matmul_right(g: Any, r: Any, a: Any, b: Any, **kwargs: Any) -> Any:
@@ -26,7 +36,11 @@ def _matmul_right(g: Any, r: Any, a: Any, b: Any, **kwargs: Any) -> Any:
             conjugated(a)[:, None] * np.asarray(g)[..., None, :], b)
     if np.ndim(b) == 1:
         return unstacked(np.matmul(adjoint_matrix(a), np.asarray(g)[..., None])[..., 0], b)
-    return unstacked(np.matmul(adjoint_matrix(a), g), b)
+    return unstacked(_stack_right(g, r, a, b), b)
+
+
+OF_EQUAL_STACKS = {_matmul_left: _stack_left, _matmul_right: _stack_right}
+"""The partials for operands of which broadcasting repeats nothing. They have no branches, so kernels stay small."""
 
 
 @derivative(np.matmul, operands=2, partials=(_matmul_left, _matmul_right))

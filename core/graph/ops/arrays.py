@@ -78,7 +78,7 @@ ROWS: Dict[str, OpInfo] = {
         attrs=("kinds", "rows"), facts=OBJECTS | Fact.MAKES_ARRAY),
     "concatenate": OpInfo("a*",
         "arrays of one dtype one after the other along an axis, as a new array in C order; exits where the other "
-        "lengths differ, or there is no memory",
+        "lengths differ, where strides grow from an axis to the next one, or there is no memory",
         attrs=("axis",), facts=_READ | Fact.MAKES_ARRAY),
     "roll": OpInfo("a s",
         "the array that np.roll makes along an axis, in C order, by so many places as are inside; exits where it has "

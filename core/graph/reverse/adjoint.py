@@ -16,7 +16,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.activity import operands
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.forward import PRODUCTS, REDUCTIONS
-from pijit.core.graph.reverse.library_calls import LibraryCall, library_call
+from pijit.core.graph.reverse.library_calls import LibraryCall, is_selection, library_call
 from pijit.core.named_tuples import NamedTuple
 
 
@@ -113,6 +113,10 @@ def _reduction(op: Op) -> List[Contribution]:
     return [Contribution(op.args[0], vjp, keywords=keywords, item=0, reads=op.args, reads_result=True)]
 
 
+def _invoke(op: Op) -> List[Contribution]:
+    return _selection(op) if is_selection(op) else _product(op)
+
+
 def _product(op: Op) -> List[Contribution]:
     if library_call(op) is not None or op.attrs["function"] not in PRODUCTS:
         return _library(op)
@@ -130,8 +134,8 @@ ADJOINTS: Dict[str, Callable[[Op], List[Contribution]]] = {
     "alloc": _nothing, "ufunc": _elementwise, "ufunc_into": _elementwise, "where": _where, "reduce": _reduction,
     "gufunc": _product, "product": _product, "dot": _product, "add": _operator(np.add), "sub": _operator(np.subtract),
     "mul": _operator(np.multiply), "truediv": _operator(np.divide), "neg": _operator(np.negative),
-    "abs": _operator(np.absolute), "power": _operator(np.power), "invoke": _library, "scan": _library, "roll": _library,
-    "gather": _selection, "pick": _selection, "concatenate": _pieces}
+    "abs": _operator(np.absolute), "power": _operator(np.power), "invoke": _invoke, "scan": _library, "roll": _library,
+    "gather": _selection, "pick": _selection, "rows": _selection, "concatenate": _pieces}
 """The contributions of each operation that has a rule. Operators of numbers have those of the ufunc."""
 
 

@@ -11,20 +11,21 @@ from typing import Any, Dict, Iterable, Sequence, Set, Tuple, cast
 import numpy as np
 
 from pijit.core.graph.derivatives.adjoints import cast_to, strong_zero_array, strong_zero_number
+from pijit.core.graph.derivatives.products import OF_EQUAL_STACKS
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.activity import operands
 from pijit.core.graph.reverse.adjoint import Contribution, contributions
 from pijit.core.graph.reverse.code import Code
 from pijit.core.graph.reverse.conditionals import ConditionalAdjoints
-from pijit.core.graph.reverse.dims import Dim
+from pijit.core.graph.reverse.library_calls import is_selection
 from pijit.core.graph.reverse.loops import LoopAdjoints
 from pijit.core.graph.reverse.regions import Conditional, Item, Loop
 from pijit.core.graph.reverse.roots import STORES
 from pijit.core.graph.reverse.sequence import Forward
+from pijit.core.graph.reverse.sizes import Dim
 from pijit.core.graph.types import Array, Scalar
 
 FLOAT64 = np.dtype(np.float64)
-SELECTIONS = frozenset(["gather", "pick"])
 
 
 def dtype_of(value: Value) -> Any:
@@ -91,7 +92,7 @@ class Backward:
             if self._root(op.args[0]) in self.active:
                 self._add_element(op, self.code.adjoint(result))
             return
-        if op.name in SELECTIONS:
+        if is_selection(op):
             self._add_selected(op)
             return
         if op.name == "concatenate":
@@ -223,8 +224,16 @@ class Backward:
         else:
             words += [code.name(value) if value in part.reads else "0.0" for value in operands(op)]
         words += ["%s=%r" % keyword for keyword in part.keywords]
-        return "%s(%s)" % (code.object(part.rule, getattr(part.rule, "__name__", "rule").strip("_<>")),
-                           ", ".join(words))
+        rule = self._specialised(op, part)
+        return "%s(%s)" % (code.object(rule, getattr(rule, "__name__", "rule").strip("_<>")), ", ".join(words))
+
+    def _specialised(self, op: Op, part: Contribution) -> Any:
+        """The rule of a contribution; of products of stacks of the same sizes, one without branches."""
+        dims, mine, whole = self.code.dims, *map(self.code.dims.of.get, (part.operand, cast(Value, op.result)))
+        if part.rule not in OF_EQUAL_STACKS or not mine or not whole or not 3 <= len(mine) == len(whole) or any(
+                dims.found(one) != dims.found(other) for one, other in zip(mine[:-2], whole[:-2])):
+            return part.rule
+        return OF_EQUAL_STACKS[part.rule]
 
     def _part(self, op: Op, part: Contribution, g: str, shape: Tuple[Dim, ...]) -> str:
         """A contribution as an expression; ``shape`` are its sizes."""

@@ -16,7 +16,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.library import resolve
 from pijit.core.graph.ops import SYMBOLS
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.library_calls import LibraryCall, any_call, library_call
+from pijit.core.graph.reverse.library_calls import LibraryCall, any_call, is_selection, library_call
 from pijit.core.graph.types import Array, Object, Scalar
 
 if TYPE_CHECKING:
@@ -256,6 +256,10 @@ def _invoke(names: Names, op: Op) -> str:
     call = library_call(op)
     if call is not None:
         return _library(names, op, call)
+    if op.attrs["function"] in PRODUCTS:
+        return _product(names, op)
+    if is_selection(op):
+        return _gather(names, op)
     call = any_call(op)
     if call is not None and isinstance(op.result.type, (Array, Scalar)) and not op.attrs["function"].startswith(  # type: ignore[union-attr]
             ("ndarray.", "time.")):
@@ -279,7 +283,7 @@ FORWARD: Dict[str, Writer] = {
     "gufunc": _product, "product": _product, "dot": _product, "view": _view,
     "transpose": _view, "elements": _elements, "alloc": _alloc, "load": _load, "raised": _raised, "flag": _flag,
     "invoke": _invoke, "new_tuple": _tuple, "reshape": _view, "scan": _scan, "roll": _scan, "gather": _gather,
-    "pick": _gather, "concatenate": _concatenate}
+    "pick": _gather, "rows": _gather, "concatenate": _concatenate}
 """The writer of each operation that can be reversed, or that only serves others."""
 
 

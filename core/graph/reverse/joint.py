@@ -12,11 +12,12 @@ from typing import Any, Collection, Dict, List, Mapping, Sequence, Set, Tuple, c
 import numpy as np
 
 from pijit.core.graph.ir import Graph, Op, Value
+from pijit.core.graph.linear_forms import Forms
 from pijit.core.graph.reverse.activity import active_roots, is_float
 from pijit.core.graph.reverse.backward import FLOAT64, Backward
 from pijit.core.graph.reverse.code import ROWS, VALUE, Code
 from pijit.core.graph.reverse.control_flow.structure import region_of
-from pijit.core.graph.reverse.dims import Dim, Dims, Size
+from pijit.core.graph.reverse.dims import Dims
 from pijit.core.graph.reverse.effects import check_effects
 from pijit.core.graph.reverse.errors import ANSWERS, Irreversible, OtherShapes
 from pijit.core.graph.reverse.forward import HOST_CALL, MARKS
@@ -29,6 +30,7 @@ from pijit.core.graph.reverse.rematerialisation import rematerialised
 from pijit.core.graph.reverse.results import Result
 from pijit.core.graph.reverse.roots import Roots, constants_of
 from pijit.core.graph.reverse.sequence import Forward
+from pijit.core.graph.reverse.sizes import Dim, Size
 from pijit.core.graph.types import Scalar
 from pijit.core.named_tuples import NamedTuple
 
@@ -59,7 +61,7 @@ class Joint(NamedTuple):
 
 
 def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tuple[int, ...]], limit: int,
-               returning: Collection[int], levels: int = 1, has_aux: bool = False) -> Joint:
+               returning: Collection[int], levels: int = 1, has_aux: bool = False, are_static: bool = False) -> Joint:
     """The joint function of a graph.
 
     Args:
@@ -70,6 +72,7 @@ def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tup
         returning: the exits of the graph that leave the function's result.
         levels: 1: loops save all iterations; 2 or 3: they have checkpoints, and compute iterations again.
         has_aux: the result is (value, aux), and the value is differentiated; else the result is the value.
+        are_static: whether the joint function is only called with arrays of these shapes.
 
     Raises:
         Irreversible: the graph is not reversed; the message says why.
@@ -84,7 +87,7 @@ def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tup
     if len(outputs) != 1 or len(results) != 1 + has_aux or not _is_number(results[0]):
         raise Irreversible("a result that is not one number that the function computes")
     return _Writer(graph, region.items, wanted, shapes, Result(results, tuples), limit, levels,
-                   region.repeated).joint()
+                   region.repeated, are_static).joint()
 
 
 def _tuples_in(values: Sequence[Value], items: Sequence[Item]) -> Dict[Any, Op]:
@@ -113,7 +116,7 @@ class _Writer:
 
     def __init__(self, graph: Graph, items: Sequence[Item], wanted: Sequence[Value],
                  shapes: Mapping[Value, Tuple[int, ...]], result: Result, limit: int, levels: int,
-                 repeated: Set[Op]) -> None:
+                 repeated: Set[Op], are_static: bool) -> None:
         self.graph, self.items, self.wanted, self._result = graph, result.without_tuples(items), wanted, result
         self.result = result.value
         self.roots = Roots(self.items)
@@ -123,7 +126,7 @@ class _Writer:
         if not self.active.issuperset(wanted):
             raise Irreversible("nothing flows to an argument")
         constants = constants_of(self.items)
-        self.dims = Dims(shapes)
+        self.dims = Dims(shapes, are_static, Forms(graph))
         self.dims.measure(self.items, constants)
         self.needs = Needs(self.items, self.roots, self.active, result.values())
         self.code = Code(self.items, self.roots, constants, self.dims)

@@ -17,12 +17,15 @@ from pijit.core.graph.types import Array, Scalar
 from pijit.core.named_tuples import NamedTuple
 
 _SCANS: Dict[Any, Any] = {np.add: np.cumsum, np.multiply: np.cumprod}
-_NAMES = """bincount clip compress convolve correlate cumprod cumsum inner interp max mean median min outer pad
-    percentile quantile repeat roll sort sum take take_along_axis trace tril triu vdot linalg.cholesky
+_NAMES = """array bincount clip compress convolve copy correlate cumprod cumsum inner interp max mean median min outer
+    pad percentile quantile repeat roll sort sum take take_along_axis trace tril triu vdot linalg.cholesky
     linalg.det linalg.eigvalsh linalg.inv linalg.pinv linalg.solve linalg.svd""".split()
 
 REVERSIBLE: FrozenSet[Any] = frozenset(map(resolve, _NAMES))
 """The library functions with a rule whose result is a new array, or a number."""
+
+PRODUCTS: FrozenSet[Any] = frozenset([np.matmul, np.dot])
+"""Products of arrays. `forward.py` writes them, because their rules differ for numbers, vectors and matrices."""
 
 MOVING: FrozenSet[Any] = frozenset([np.squeeze, np.expand_dims, np.ravel])
 """Functions whose result is a view of the operand, or a copy, with the same elements in the same order."""
@@ -56,7 +59,8 @@ class LibraryCall(NamedTuple):
 def library_call(op: Op) -> Optional[LibraryCall]:
     """The call of a library function that an operation is, if the function has a rule; else None."""
     call = any_call(op)
-    return call if call is not None and _is_reversible(call.function) else None
+    is_known = call is not None and _is_reversible(call.function) and isinstance(call.args[0].type, (Array, Scalar))
+    return call if is_known else None
 
 
 def any_call(op: Op) -> Optional[LibraryCall]:
@@ -89,11 +93,20 @@ CALLS: Dict[str, Callable[[Op], Optional[LibraryCall]]] = {
 """How operations call library functions."""
 
 
+def is_selection(op: Op) -> bool:
+    """Whether an operation selects elements or rows of an array by one array of integers, or by a mask."""
+    if op.name in ("gather", "pick", "rows"):
+        return True
+    kinds = [arg.type for arg in op.args]
+    return op.name == "invoke" and op.attrs["function"] == "operator.getitem" and all(
+        isinstance(kind, Array) for kind in kinds) and cast(Array, kinds[1]).dtype.kind in "iu"
+
+
 def shares_memory(op: Op) -> bool:
     """Whether the result of a library function may share memory with an operand."""
-    call = any_call(op) if op.name == "invoke" else None
+    call = any_call(op) if op.name == "invoke" and not is_selection(op) else None
     return call is not None and isinstance(cast(Value, op.result).type, Array) and not (
-        _is_reversible(call.function) and call.function not in MOVING)
+        call.function in PRODUCTS or _is_reversible(call.function) and call.function not in MOVING)
 
 
 def is_number_array(op: Op) -> bool:
@@ -109,8 +122,8 @@ def _is_reversible(function: Any) -> bool:
         return False
 
 
-_OF_FIRST = frozenset([np.cumsum, np.cumprod, np.roll, np.tril, np.triu, np.sort, np.linalg.inv, np.linalg.cholesky,
-                       np.interp])
+_OF_FIRST = frozenset([np.array, np.copy, np.cumsum, np.cumprod, np.roll, np.tril, np.triu, np.sort, np.linalg.inv,
+                       np.linalg.cholesky, np.interp])
 
 
 def equal_sizes(call: LibraryCall) -> Iterable[Value]:

@@ -144,6 +144,8 @@ class Forward:
             stays = op.result in code.roots.view and code.roots.of(op.result) in code.roots.stored
             if not stays:
                 code.line("%s = %s" % (code.name(op.result), expression(code, op)))
+            for axis, size in () if self.is_repeating else code.dims.required.get(op.result, ()):
+                self.require("%s.shape[%d] != %s" % (code.name(op.result), axis, code.size(size)))
             if not self.is_repeating and is_root_of_sum(op, self._makers):
                 name = code.name(op.result)
                 self.require("(%s == 0.0).any()" % name if isinstance(op.result.type, Array) else name + " == 0.0")

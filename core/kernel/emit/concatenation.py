@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 def write_concatenate(emitter: KernelEmitter, op: Op) -> None:
-    """Join arrays. Leaves if the result has no elements, because its strides differ among versions of NumPy."""
+    """Join arrays.
+
+    Leaves if the result has no elements, because its strides differ among versions of NumPy, and if strides of an
+    operand grow from an axis to the next one, because the result is not in C order then.
+    """
     axis, arrays = op.attrs["axis"], [emitter.arrays[value] for value in op.args]
     shape: List[Operand] = list(arrays[0].shape)
     for array in arrays[1:]:
@@ -26,7 +30,19 @@ def write_concatenate(emitter: KernelEmitter, op: Op) -> None:
         shape[axis] = emitter.pure("iadd(%s, %s)" % (shape[axis], array.shape[axis]))
     for size in dict.fromkeys(shape if len(shape) > 1 else ()):
         emitter.guard_once(op, "%s == 0" % size)
+    for array in arrays:
+        _require_order(emitter, op, array)
     _join(emitter, op, shape, axis, arrays)
+
+
+def _require_order(emitter: KernelEmitter, op: Op, array: ArrayVariable) -> None:
+    """Leave if a stride of an array is larger than that of an axis before it; new axes have the stride 0."""
+    if array.type.layout == "C":
+        return
+    strides = [emitter.pure("choose({0} < 0, isub(0, {0}), {0})".format(stride)) for stride in array.strides
+               if stride.value != 0]
+    for outer, inner in zip(strides, strides[1:]):
+        emitter.guard_once(op, "%s < %s" % (outer, inner))
 
 
 def write_roll(emitter: KernelEmitter, op: Op) -> None:

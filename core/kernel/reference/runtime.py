@@ -283,6 +283,14 @@ def elements(values: Tuple[Any, ...], shape: Tuple[int, ...], dtype: np.dtype[An
     return made
 
 
+def concatenate(arrays: Tuple[Any, ...], axis: int) -> np.ndarray[Any, Any]:
+    """The arrays one after the other; raises unless the result is in C order."""
+    made = np.concatenate(arrays, axis)
+    if not made.flags.c_contiguous:
+        raise ValueError("another order")
+    return made
+
+
 def listed(items: Any, width: int, kinds: Tuple[Any, ...], kind: Any) -> np.ndarray[Any, Any]:
     """An array of the numbers in a list, or in its rows; raises unless each has its expected type."""
     made = np.empty((len(items), width)[:kind.ndim], kind.dtype)
@@ -313,7 +321,7 @@ NAMES: Dict[str, Any] = {
     "infinite": infinite, "poll": poll,
     "new_cell": new_cell, "new_function": new_function, "new_object": new_object,
     "new_instance": new_instance, "changed_instance": changed_instance,
-    "where": np.where, "invoke": invoke, "listed": listed, "elements": elements, "concatenate": np.concatenate,
+    "where": np.where, "invoke": invoke, "listed": listed, "elements": elements, "concatenate": concatenate,
     "roll": np.roll,
     "fitting": fitting, "set_items": operator.setitem, "add_at": add_at, "shares": np.may_share_memory,
 }

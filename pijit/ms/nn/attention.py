@@ -21,6 +21,11 @@ SIZES = ("MultiheadAttention: query, key and value must have one batch size, key
          "not (batch, length, features) {}, {}, {}")
 
 
+def _stacked(a: Any) -> Any:
+    """The matrices of all heads of all batches as one stack, whose products have C order."""
+    return np.reshape(a, (a.shape[0] * a.shape[1], a.shape[2], a.shape[3]))
+
+
 def _masked(scores: Any, mask: Any) -> Any:
     """Scores with a mask: True excludes a key, a float is added."""
     if mask.dtype.kind == "b":
@@ -150,7 +155,9 @@ class MultiheadAttention(Cell):
         q, k, v = self._batches(q, k, v)
         queries, keys = q.shape[1], k.shape[1]
         q, k, v = self._projected(q, k, v)
-        scores = np.matmul(self._heads(q) / q.dtype.type(self.head_dim ** 0.5), np.swapaxes(self._heads(k), 2, 3))
+        heads = _stacked(self._heads(q) / q.dtype.type(self.head_dim ** 0.5))
+        scores = np.matmul(heads, np.swapaxes(_stacked(self._heads(k)), 1, 2))
+        scores = np.reshape(scores, (q.shape[0], self.num_heads, q.shape[1], k.shape[1]))
         r, weights = self._mixed(self._with_masks(scores, key_padding_mask, attn_mask, queries, keys, whole), v)
         out = self.out_proj
         r = recurrence.product(r, out.weight._array, None if out.bias is None else out.bias._array)
@@ -195,7 +202,8 @@ class MultiheadAttention(Cell):
 
     def _heads(self, a: Any) -> Any:
         """Features divided into heads: the shape (batch, heads, sequence, features of a head)."""
-        return np.transpose(np.reshape(a, (a.shape[0], a.shape[1], self.num_heads, self.head_dim)), (0, 2, 1, 3))
+        parts = np.reshape(a, (a.shape[0], a.shape[1], self.num_heads, self.head_dim))
+        return np.array(np.transpose(parts, (0, 2, 1, 3)), order="C")
 
     def _with_masks(self, scores: Any, key_padding_mask: Any, attn_mask: Any, queries: int, keys: int,
                     whole: bool) -> Any:
@@ -221,5 +229,7 @@ class MultiheadAttention(Cell):
         weights = weights / np.sum(weights, axis=3, keepdims=True)
         if self.dropout_op is not None:
             weights = self.dropout_op(made(weights))._array
-        r = np.transpose(np.matmul(weights, self._heads(v)), (0, 2, 1, 3))
+        r = np.reshape(np.matmul(_stacked(weights), _stacked(self._heads(v))),
+                       (v.shape[0], self.num_heads, weights.shape[2], self.head_dim))
+        r = np.array(np.transpose(r, (0, 2, 1, 3)), order="C")
         return np.reshape(r, (r.shape[0], r.shape[1], self.embed_dim)), weights

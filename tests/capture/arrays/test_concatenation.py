@@ -92,3 +92,41 @@ def test_loops():
         check(transformed, column, column * 0.5, others=others)
     with fail_unless_captured(1):
         check(grown, X, 5, others=[(X, 0), (X + 97.0, 9), (X[:0], 2), (np.ones(1000), 3)])
+
+
+STACKS = ("np.stack((x, y)), np.stack([x, y], axis=-1), np.stack([x[::-1], y * 2.0], 1)",
+          "np.column_stack((x, y)), np.dstack([x, y, x]), np.vstack((x, y[::-1]))",
+          "np.stack([x]), np.stack((x, y), axis=n), np.column_stack([x, y, y])[1:]")
+
+
+@pytest.mark.parametrize("expression", STACKS)
+def test_stacks_of_vectors(expression):
+    f = define("def f(x, y, n):\n    return %s" % expression)
+    calls = [(X, X[::-1], 1), (X[:1], X[1:2], -1), (X[::3], X[::3], -2), (X, Y, 0), (X[:0], X[:0], 0), (X, X, 2),
+             (X.astype("f"), X, 0), (X, np.arange(12), 1), (GRID, GRID, 0)]
+    with fail_unless_captured(1):
+        check(f, X, X + 1.0, 0, others=calls, calls=1)
+
+
+def windows(x):
+    parts = [x[i:i + 2, j:j + 2] for i, j in ((0, 0), (0, 1), (1, 0), (2, 1))]
+    return np.stack(parts, axis=2) * 1.0, np.concatenate((parts[0], parts[3])), np.dstack(parts)
+
+
+@fail_unless_captured(1)
+def test_slices_are_joined():
+    """Slices of arrays in C order, and of others, whose result has another order."""
+    turned = GRID[::-1]
+    others = [(GRID + 1.0,), (turned,), (np.asfortranarray(GRID),), (np.repeat(GRID, 2, 1)[:, ::2],), (GRID[:, ::-1],),
+              (np.broadcast_to(X[:3], (4, 3)),), (GRID.astype("f"),), (GRID[:3],), (GRID.T[:, :3],)]
+    check(windows, GRID, others=others, calls=2)
+
+
+@fail_unless_captured(1)
+def test_stacks_of_grids():
+    def f(x, y):
+        return np.stack((x, y)), np.stack((x, y), 1), np.stack([x, y], -1), np.dstack((x, y)), np.column_stack((x, y))
+
+    others = [(GRID, GRID[::-1]), (GRID[:, :1].copy(), GRID[:, 1:2]), (GRID, GRID[:3]), (GRID[:0], GRID[:0]),
+              (GRID.T, GRID.T), (np.ones((200, 9)), np.ones((200, 9)))]
+    check(f, GRID, GRID + 1.0, others=others, calls=2)

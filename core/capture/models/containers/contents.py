@@ -40,7 +40,7 @@ from pijit.core.capture.values.lattice import (
     number_type,
 )
 from pijit.core.capture.values.predicates import HasItem, HasLength, LacksItem
-from pijit.core.capture.values.virtual_object import is_row
+from pijit.core.capture.values.virtual_object import is_row, is_virtual_list
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG, WORD, ListOf
@@ -60,7 +60,7 @@ def length_of(interpreter: Interpreter, value: Abstract) -> Optional[int]:
     A guard holds a length from outside."""
     if is_row(value):
         return len(row_items(interpreter, value))
-    if isinstance(value, (Sequence, KnownContainer)):
+    if isinstance(value, (Sequence, KnownContainer)) or is_virtual_list(value):
         return len(value.items)
     if isinstance(value, Const) and is_exactly(value.object, (tuple, str, bytes)):
         return len(value.object)
@@ -77,6 +77,8 @@ def items_of(interpreter: Interpreter, value: Abstract) -> Optional[List[Abstrac
     if is_row(value):
         return row_items(interpreter, value)
     if isinstance(value, Sequence) or isinstance(value, KnownContainer) and value.keys is None:
+        return list(value.items)
+    if is_virtual_list(value):
         return list(value.items)
     if isinstance(value, Const) and type(value.object) is tuple:
         return [Const(item) for item in value.object]
@@ -132,7 +134,7 @@ def holds_item(interpreter: Interpreter, owner: Abstract, key: Any) -> bool:
 
 def is_true(interpreter: Interpreter, value: Abstract) -> bool:
     """The truth of an object that is not a number."""
-    if isinstance(value, KnownContainer):
+    if isinstance(value, KnownContainer) or is_virtual_list(value):
         return len(value.items) > 0
     if is_row(value) and class_value(value.python, "__bool__") is UNBOUND:
         rely_on_class(interpreter, value, "__bool__", UNBOUND)

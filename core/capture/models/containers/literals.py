@@ -14,6 +14,7 @@ from pijit.core.capture.models.containers.sequences import JOINS
 from pijit.core.capture.models.numpy.random import is_pythons_draw
 from pijit.core.capture.models.objects.composites import held_method, is_unmade, made_slice
 from pijit.core.capture.models.objects.instances import shared
+from pijit.core.capture.models.objects.named_tuples import require_holdable
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.base import HOLDERS
@@ -32,7 +33,7 @@ from pijit.core.capture.values.lattice import (
     class_of,
     pointer_class,
 )
-from pijit.core.capture.values.virtual_object import Display, is_row
+from pijit.core.capture.values.virtual_object import FRESH, Display, VirtualObject, is_row
 from pijit.core.errors import Break
 from pijit.core.graph.types import Object
 from pijit.guards.facts import is_among, is_exactly
@@ -73,6 +74,16 @@ def new_list(interpreter: Interpreter, items: List[Abstract]) -> KnownContainer:
     items = shared(interpreter, list(map(interpreter.as_object, items)))
     made = interpreter.emit("new_list", [interpreter.stored_value(item) for item in items], Object(list))
     return KnownContainer(Object(list), None, items, made)
+
+
+def new_virtual_list(interpreter: Interpreter, items: List[Abstract]) -> VirtualObject:
+    """A new list of these values, which is never made; see `is_virtual_list`."""
+    for item in items:
+        require_holdable(item)
+    names = tuple(map(str, range(len(items))))
+    made = VirtualObject(Const(list), next(FRESH)).like(names=names, items=tuple(map(interpreter.as_object, items)))
+    made.defined_at = interpreter.instr.index
+    return made
 
 
 def new_dict(interpreter: Interpreter, keys: List[Any], values: List[Abstract]) -> KnownContainer:

@@ -41,6 +41,7 @@ from pijit.core.capture.values.lattice import (
     class_of,
     number_type,
 )
+from pijit.core.capture.values.virtual_object import is_virtual_list
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.ops import GIVES_DEFAULT
@@ -157,7 +158,7 @@ def require_key(interpreter: Interpreter, value: Abstract) -> None:
 def items_expected(interpreter: Interpreter, value: Abstract) -> Optional[Object]:
     """Expected type of a list that is iterated natively;
     None for other values and for short lists of known items."""
-    if class_of(value) is not list or isinstance(value, KnownContainer):
+    if class_of(value) is not list or isinstance(value, KnownContainer) or is_virtual_list(value):
         return None
     if isinstance(value, OpaqueObject):
         if len(value.sample) <= interpreter.facts.unrolling and not interpreter.is_changing(value):

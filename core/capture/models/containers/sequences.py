@@ -32,7 +32,7 @@ from pijit.core.capture.values.lattice import (
     number_type,
     ssa_value,
 )
-from pijit.core.capture.values.virtual_object import is_row
+from pijit.core.capture.values.virtual_object import is_row, is_virtual_list
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf, Object
@@ -50,7 +50,7 @@ def is_short(interpreter: Interpreter, value: Abstract) -> bool:
     if is_container(value):
         return (len(value.sample) <= interpreter.facts.unrolling
                 and not interpreter.is_changing(value))
-    known = isinstance(value, (Sequence, KnownContainer)) or is_row(value)
+    known = isinstance(value, (Sequence, KnownContainer)) or is_row(value) or is_virtual_list(value)
     return known or isinstance(value, Const) and type(value.object) is tuple
 
 

@@ -16,6 +16,9 @@ from pijit.core.capture.models.containers.sequences import made_by
 from pijit.core.capture.models.containers.slices import delete_part, listed
 from pijit.core.capture.models.iteration.consumers import call_dict
 from pijit.core.capture.models.iteration.list_safety import sees_no_list
+from pijit.core.capture.models.objects.instances import as_left
+from pijit.core.capture.models.objects.materialize import change_record
+from pijit.core.capture.models.objects.named_tuples import require_holdable
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
@@ -35,6 +38,7 @@ from pijit.core.capture.values.lattice import (
     number_type,
     pointer_class,
 )
+from pijit.core.capture.values.virtual_object import is_virtual_list
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, WORD, Object, Type
@@ -146,6 +150,12 @@ def _loops_in(value: Abstract) -> List[Unrolled]:
 def _append(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``xs.append(value)``."""
     only(arguments, keywords, "append", 2)
+    owner, item = arguments
+    if is_virtual_list(owner):
+        require_holdable(item)
+        stored = owner.holding(str(len(owner.items)), interpreter.as_object(item))
+        change_record(interpreter, owner.token, as_left(stored))
+        return Const(None)
     loosen(interpreter.state, *arguments)
     interpreter.effect("append", arguments[0],
                        [interpreter.object_value(arguments[0]), interpreter.stored_value(arguments[1])])

@@ -16,6 +16,7 @@ from pijit.core.capture.models.containers.ranges import range_words
 from pijit.core.capture.models.objects.special_methods import iterator_special, rely_on_class
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter, Recorder
+from pijit.core.capture.values.describe import constants_of
 from pijit.core.capture.values.generator_frame import GeneratorFrame, begun
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -24,6 +25,7 @@ from pijit.core.capture.values.lattice import (
     Lazy,
     LoopIterator,
     Number,
+    Range,
     Sequence,
     Tensor,
     TypedValue,
@@ -31,7 +33,7 @@ from pijit.core.capture.values.lattice import (
     class_of,
     ssa_value,
 )
-from pijit.core.capture.values.virtual_object import is_row
+from pijit.core.capture.values.virtual_object import is_row, is_virtual_list
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.types import (
@@ -106,6 +108,9 @@ def iterator_over(interpreter: Interpreter, value: Abstract) -> Abstract:
     found = iterator_special(interpreter, value)
     if found is not None:
         return found
+    numbers = _static_range(interpreter, value)
+    if numbers is not None:
+        return Unrolled(Sequence(list(map(Const, numbers))), len(numbers), "forwards")
     words = range_words(interpreter, value)
     if words is not None:
         return LoopIterator("range", (_word(interpreter, 0),) + words)
@@ -122,6 +127,15 @@ def iterator_over(interpreter: Interpreter, value: Abstract) -> Abstract:
     if members is not None:
         return entry_iterator(interpreter, "set", Instance(members, interpreter.object_value(value)))
     return dict_iterator(interpreter, value, "forwards") or unrolled(interpreter, value, "forwards")
+
+
+def _static_range(interpreter: Interpreter, value: Abstract) -> Optional[range]:
+    """The numbers of a short range of constants, if the capture unrolls loops over such ranges; else None."""
+    if interpreter.facts.base.static_roots is None or not isinstance(value, Range):
+        return None
+    bounds = constants_of(value.parts)
+    numbers = range(*bounds) if bounds else None
+    return numbers if numbers is not None and len(numbers) <= interpreter.facts.unrolling else None
 
 
 def dict_iterator(interpreter: Interpreter, value: Abstract, what: str) -> Optional[LoopIterator]:
@@ -186,6 +200,8 @@ def step_of(interpreter: Interpreter, value: Abstract) -> IteratorStep:
 
 def _step_unrolled(interpreter: Interpreter, value: Unrolled) -> IteratorStep:
     owner, position = value.owner, value.position
+    if is_virtual_list(owner) and len(owner.items) != value.length:
+        raise Break("PJ209", type=describe(owner))  # the loop has changed it
     if position == value.length:
         return IteratorStep(False, value, lambda: value)
     return IteratorStep(True, value.over(owner, position + 1), lambda: _unrolled_item(interpreter, value))

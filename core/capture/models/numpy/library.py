@@ -24,6 +24,7 @@ from pijit.core.capture.values.lattice import (
     KnownContainer,
     Number,
     Slice,
+    SliceDisplay,
     Tensor,
     class_of,
     number_type,
@@ -56,6 +57,7 @@ RAGGED_WARNS = np.lib.NumpyVersion(np.__version__) < "1.24.0"
 """Whether NumPy warns when it converts rows of different lengths to an array; later versions raise ValueError."""
 PLAIN = (str, type(None), type(Ellipsis))
 ARRAY_METHOD = "ndarray."
+_EVERYTHING = SliceDisplay((Const(None), Const(None), Const(None)))
 SAMPLED_ITEMS = 3
 """Number of items of the list that stands for a list which may become an array."""
 
@@ -231,15 +233,18 @@ def reshaped(interpreter: Interpreter, row: LibraryFunction, values: List[Abstra
     return Tensor(kind, interpreter.emit("reshape", [ssa_value(array)] + words, kind, attrs, exits=True))
 
 
-JOINING = {"concatenate": 0, "vstack": 0, "hstack": 1}
+JOINING = {"concatenate": 0, "vstack": 0, "hstack": 1, "stack": 0, "column_stack": 1, "dstack": 2}
 """Functions that join arrays, and the axis along which they do so by default."""
+
+_NEW_AXES = {("vstack", 1): "n:", ("column_stack", 1): ":n", ("dstack", 1): "n:n", ("dstack", 2): "::n"}
+"""The axes that a function adds to arrays of so many axes before it joins them: n for each new one."""
 
 
 def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments,
            kind: Any) -> Optional[Tensor]:
     """The concatenation of arrays of one dtype in C order; None where NumPy's function has to be called."""
     axis = JOINING.get(row.path)
-    if axis is None or not isinstance(kind, Array) or kind.layout != "C" or set(keywords) - {"axis"} or not arguments:
+    if axis is None or not isinstance(kind, Array) or kind.layout == "F" or set(keywords) - {"axis"} or not arguments:
         return None
     given = arguments[1:] + list(keywords.values())
     if given:
@@ -247,14 +252,24 @@ def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
     items = interpreter.items_of(arguments[0]) if is_among(class_of(arguments[0]), (tuple, list)) else None
     arrays = [interpreter.use(item) for item in items or ()]
     if not arrays or len(given) > 1 or type(axis) is not int or not all(
-            isinstance(array, Tensor) and array.type.dtype == kind.dtype and array.type.ndim == kind.ndim
-            and (array.type.layout == "C" or kind.ndim == 1) for array in arrays):
+            isinstance(array, Tensor) and array.type.dtype == kind.dtype and 0 < array.type.ndim
+            and array.type.ndim == cast(Tensor, arrays[0]).type.ndim and (array.type.ordered or array.type.ndim == 1)
+            for array in arrays):
         return None
-    axis = 0 if row.path == "hstack" and kind.ndim == 1 else axis
-    if not -kind.ndim <= axis < kind.ndim or row.path == "vstack" and kind.ndim == 1:
+    old = cast(Tensor, arrays[0]).type.ndim
+    axis = 0 if row.path == "hstack" and old == 1 else axis
+    if not -kind.ndim <= axis < kind.ndim:
         return None
+    axis %= kind.ndim
+    places = ":" * axis + "n" + ":" * (old - axis) if row.path == "stack" else _NEW_AXES.get((row.path, old), ":" * old)
+    if len(places) != kind.ndim:
+        return None
+    if "n" in places:
+        index = [Const(None) if place == "n" else _EVERYTHING for place in places]
+        arrays = [interpreter.view_of(cast(Tensor, array), index) for array in arrays]
+    result = Array(kind.dtype, kind.ndim, "C")
     values = list(map(interpreter.any_value, arrays))
-    return Tensor(kind, interpreter.emit("concatenate", values, kind, {"axis": axis % kind.ndim}, exits=True))
+    return Tensor(result, interpreter.emit("concatenate", values, result, {"axis": axis}, exits=True))
 
 
 def register_functions() -> None:

@@ -19,6 +19,7 @@ from pijit.core.capture.values.virtual_object import (
     VirtualObject,
     find_in,
     has_pointer,
+    is_virtual_list,
     mapped,
     records_in,
     replace_in,
@@ -87,6 +88,8 @@ def origin_of(interpreter: Interpreter, record: VirtualObject) -> Value:
 
 def made_object(interpreter: Interpreter, record: VirtualObject) -> Value:
     """The pointer to the object of a record, which is made now. From now on other code may refer to it."""
+    if is_virtual_list(record):
+        raise Break("PJ202", value="list")
     if record.root is None and not record.shared:
         record = interpreter.use(find_in(interpreter.state, record.token) or record)
     if record.value is not None:

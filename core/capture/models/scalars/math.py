@@ -17,7 +17,7 @@ from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.state.return_kinds import CallOutcome, CallOutcomes, part
-from pijit.core.capture.values.describe import Arguments, only
+from pijit.core.capture.values.describe import Arguments, constants_of, only
 from pijit.core.capture.values.key_value_types import SETS
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -41,7 +41,8 @@ def call_len(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     only(arguments, keywords, "len", 1)
     value = arguments[0]
     if isinstance(value, Tensor) and value.type.ndim:
-        return Number(INT, interpreter.dimension(value, 0))
+        shape = interpreter.facts.base.static_shape(value.source)
+        return Number(INT, interpreter.dimension(value, 0)) if shape is None else Const(shape[0])
     if is_text(value) and not (isinstance(value, Const) and value.source is None):
         return interpreter.text_length(value)
     if (isinstance(value, Instance) and not isinstance(value, KnownContainer)
@@ -90,6 +91,8 @@ def call_int(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     only(arguments, keywords, "int", 1)
     if class_of(arguments[0]) is str:
         return _parsed(interpreter, int, arguments[0])
+    if isinstance(arguments[0], Const) and type(arguments[0].object) is int:
+        return arguments[0]  # the object itself
     kind = number_type(arguments[0])
     if kind is None or kind.dtype.char in "LQFD":
         raise Break("PJ203", operand=describe(arguments[0]))
@@ -115,6 +118,9 @@ def extreme_of_numbers(interpreter: Interpreter, symbol: str, arguments: List[Ab
 
     Of two numbers with different types either may be the result. The code that follows has a version for each.
     """
+    known = constants_of(arguments)
+    if known is not None and all(type(number) is int for number in known):
+        return arguments[known.index((min if symbol == "<" else max)(known))]
     kinds = [number_type(argument) for argument in arguments]
     if any(other is None or other.dtype.kind == "c" for other in kinds):
         raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
