@@ -43,7 +43,7 @@ HANDLERS = {
     "graph/linear_forms.py": ["_FORMS", "_SPANS"],
     "graph/passes/eliminate_checks.py": ["_CHECKED"],
     "graph/reverse/adjoint.py": ["ADJOINTS"],
-    "graph/reverse/dims.py": ["MEASURES"],
+    "graph/reverse/sizes/dims.py": ["MEASURES", "_INTEGERS"],
     "graph/reverse/forward.py": ["FORWARD", "STATEMENTS"],
     "graph/reverse/library_calls.py": ["CALLS"],
     "kernel/plan/array_layouts.py": ["_DERIVED"],

@@ -22,7 +22,7 @@ from pijit.core.graph.reverse.loops import LoopAdjoints
 from pijit.core.graph.reverse.regions import Conditional, Item, Loop
 from pijit.core.graph.reverse.roots import STORES
 from pijit.core.graph.reverse.sequence import Forward
-from pijit.core.graph.reverse.sizes import Dim
+from pijit.core.graph.reverse.sizes.symbols import Dim
 from pijit.core.graph.types import Array, Scalar
 
 FLOAT64 = np.dtype(np.float64)

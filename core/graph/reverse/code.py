@@ -15,12 +15,12 @@ from pijit.core.graph.derivatives import ELEMENTWISE
 from pijit.core.graph.derivatives.adjoints import cast_to, strong_zero_array
 from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.array_parts import Cuts
-from pijit.core.graph.reverse.dims import Dims
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.regions import Item, Loop, all_ops, passed, walk
 from pijit.core.graph.reverse.repeated_expressions import NUMBER, Facts, Lacking
 from pijit.core.graph.reverse.roots import Roots
-from pijit.core.graph.reverse.sizes import Dim, Size
+from pijit.core.graph.reverse.sizes.dims import Dims
+from pijit.core.graph.reverse.sizes.symbols import Dim, Size
 from pijit.core.graph.reverse.sum_sinking import Functions
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.named_tuples import NamedTuple

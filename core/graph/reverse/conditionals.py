@@ -17,7 +17,7 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.needs import SequenceNeeds
 from pijit.core.graph.reverse.regions import Conditional, Side, made
-from pijit.core.graph.reverse.sizes import Dim
+from pijit.core.graph.reverse.sizes.symbols import Dim
 from pijit.core.graph.types import Array
 from pijit.core.named_tuples import NamedTuple
 

@@ -17,7 +17,6 @@ from pijit.core.graph.reverse.activity import active_roots, is_float
 from pijit.core.graph.reverse.backward import FLOAT64, Backward
 from pijit.core.graph.reverse.code import ROWS, VALUE, Code
 from pijit.core.graph.reverse.control_flow.structure import region_of
-from pijit.core.graph.reverse.dims import Dims
 from pijit.core.graph.reverse.effects import check_effects
 from pijit.core.graph.reverse.errors import ANSWERS, Irreversible, OtherShapes
 from pijit.core.graph.reverse.forward import HOST_CALL, MARKS
@@ -30,7 +29,8 @@ from pijit.core.graph.reverse.rematerialisation import rematerialised
 from pijit.core.graph.reverse.results import Result
 from pijit.core.graph.reverse.roots import Roots, constants_of
 from pijit.core.graph.reverse.sequence import Forward
-from pijit.core.graph.reverse.sizes import Dim, Size
+from pijit.core.graph.reverse.sizes.dims import Dims
+from pijit.core.graph.reverse.sizes.symbols import Dim, Size
 from pijit.core.graph.types import Scalar
 from pijit.core.named_tuples import NamedTuple
 

@@ -95,7 +95,7 @@ CALLS: Dict[str, Callable[[Op], Optional[LibraryCall]]] = {
 
 def is_selection(op: Op) -> bool:
     """Whether an operation selects elements or rows of an array by one array of integers, or by a mask."""
-    if op.name in ("gather", "pick", "rows"):
+    if op.name in ("gather", "pick") or op.name == "rows":
         return True
     kinds = [arg.type for arg in op.args]
     return op.name == "invoke" and op.attrs["function"] == "operator.getitem" and all(

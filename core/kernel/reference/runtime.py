@@ -285,7 +285,7 @@ def elements(values: Tuple[Any, ...], shape: Tuple[int, ...], dtype: np.dtype[An
 
 def concatenate(arrays: Tuple[Any, ...], axis: int) -> np.ndarray[Any, Any]:
     """The arrays one after the other; raises unless the result is in C order."""
-    made = np.concatenate(arrays, axis)
+    made: np.ndarray[Any, Any] = np.concatenate(arrays, axis)
     if not made.flags.c_contiguous:
         raise ValueError("another order")
     return made

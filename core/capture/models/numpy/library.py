@@ -265,7 +265,7 @@ def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
     if len(places) != kind.ndim:
         return None
     if "n" in places:
-        index = [Const(None) if place == "n" else _EVERYTHING for place in places]
+        index: List[Abstract] = [Const(None) if place == "n" else _EVERYTHING for place in places]
         arrays = [interpreter.view_of(cast(Tensor, array), index) for array in arrays]
     result = Array(kind.dtype, kind.ndim, "C")
     values = list(map(interpreter.any_value, arrays))

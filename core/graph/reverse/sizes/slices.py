@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, List, Tuple, cast
 
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.reverse.sizes import Constants, Dim, Size
+from pijit.core.graph.reverse.sizes.symbols import Constants, Dim, Size
 
 if TYPE_CHECKING:
-    from pijit.core.graph.reverse.dims import Dims
+    from pijit.core.graph.reverse.sizes.dims import Dims
 
 
 def measure_view(dims: Dims, op: Op, constants: Constants) -> None:

@@ -13,8 +13,8 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.library_calls import LibraryCall
 
 if TYPE_CHECKING:
-    from pijit.core.graph.reverse.dims import Dims
-    from pijit.core.graph.reverse.sizes import Dim
+    from pijit.core.graph.reverse.sizes.dims import Dims
+    from pijit.core.graph.reverse.sizes.symbols import Dim
 
 
 def _known_axis(call: LibraryCall, position: int, ndim: int, constants: Mapping[Value, Any]) -> Optional[int]:

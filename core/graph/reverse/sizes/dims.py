@@ -18,10 +18,10 @@ from pijit.core.graph.ops import ELEMENTWISE
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.forward import PRODUCTS
 from pijit.core.graph.reverse.library_calls import any_call, equal_sizes, is_selection
-from pijit.core.graph.reverse.library_sizes import SIZES, matrix_product
 from pijit.core.graph.reverse.regions import Conditional, Item, Loop
-from pijit.core.graph.reverse.sizes import Check, Constants, Dim, Size
-from pijit.core.graph.reverse.slice_sizes import measure_view
+from pijit.core.graph.reverse.sizes.library import SIZES, matrix_product
+from pijit.core.graph.reverse.sizes.slices import measure_view
+from pijit.core.graph.reverse.sizes.symbols import Check, Constants, Dim, Size
 from pijit.core.graph.types import Array, Scalar
 
 
@@ -287,7 +287,7 @@ def _number(dims: Dims, op: Op, constants: Constants) -> None:
 
 def _alloc(dims: Dims, op: Op, constants: Constants) -> None:
     result = cast(Value, op.result)
-    dims.of[result] = tuple(dims.numbers.get(arg, constants.get(arg, Size(result, axis)))
+    dims.of[result] = tuple(dims.numbers.get(arg, cast(Dim, constants.get(arg, Size(result, axis))))
                             for axis, arg in enumerate(op.args))
 
 
