@@ -30,6 +30,8 @@ from pijit.joint.parts import JointPart, JointParts
 
 LIMIT = 8
 """The most joint functions, with their guards, of one gradient function."""
+MOST_STATIC = 4
+"""The most of these that hold for certain shapes; calls with further shapes use the tape, which needs no compiling."""
 ATTEMPTS = 2
 """How often a function that is not one graph is tried."""
 MOST_LEFT = 16
@@ -70,6 +72,7 @@ class JointEntry(NamedTuple):
         has_host_calls: whether the function makes host calls.
         keep: puts the functions on disk, once both have run; it does that at most once.
         larger: the entries with checkpoints for calls whose loops would save too much otherwise; see `LEVELS`.
+        has_static_shapes: whether the guards compare the shapes of all arrays.
     """
 
     program: Any
@@ -83,6 +86,7 @@ class JointEntry(NamedTuple):
     has_host_calls: bool = False
     keep: Any = None
     larger: Tuple[Any, ...] = ()
+    has_static_shapes: bool = False
 
 
 class Form(NamedTuple):
@@ -371,7 +375,10 @@ class GradientKernels:
         refused: Union[JointEntry, str] = ""
         # Loops over lists of cells are unrolled. Short ranges and shapes are constants only if the graph cannot be
         # reversed otherwise, because each shape needs an entry of its own then.
-        for unrolls, has_static_shapes in ((self._choose is not None, False), (True, True)):
+        tries = [(self._choose is not None, False), (True, True)]
+        if sum(entry.has_static_shapes for entry in self.entries) >= MOST_STATIC:
+            tries.pop()
+        for unrolls, has_static_shapes in tries:
             with signals_deferred():
                 whole = whole_graph(self._state, roots, HOST_FUNCTIONS, unrolls,
                                     self._state.config.max_loop_unrolling if unrolls else 0, has_static_shapes)
@@ -406,7 +413,8 @@ class GradientKernels:
         plain = all(isinstance(kind, Scalar) or kind.layout == "C" and kind.dtype.isnative for kind in kinds)
         arrays = not any(isinstance(kind, Scalar) for kind in kinds)
         return JointEntry(whole.program, parts.forward, parts.backward, wanted, parts.source, are_plain=plain,
-                          are_arrays=arrays, has_host_calls=parts.has_host_calls, keep=parts.keep)
+                          are_arrays=arrays, has_host_calls=parts.has_host_calls, keep=parts.keep,
+                          has_static_shapes=has_static_shapes)
 
     def _store_key(self, whole: Any, wanted: Tuple[int, ...], inputs: Sequence[Any], limit: int, levels: int,
                    has_static_shapes: bool) -> str:

@@ -6,6 +6,7 @@ import pytest
 from pijit.core import _hook
 from pijit.core.kernel import disk_cache
 from pijit.core.pythons import why_not_python
+from pijit.gradient_kernels import MOST_STATIC
 from tests.gradients.joint_gradient import Gradient
 
 pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
@@ -117,6 +118,20 @@ def test_other_shapes_have_kernels_of_their_own():
     for images, kernels in ((IMAGES[:3].copy(), KERNELS), (IMAGES, KERNELS[:, :, :2].copy()), (IMAGES, KERNELS)):
         assert gradient.compare(images, kernels, BIAS), gradient.why
     assert len(gradient.f._kernels.entries) == 3
+
+
+def test_many_shapes_use_the_tape():
+    def f(x):
+        parts = []
+        for k in range(2):
+            parts.append(x * k)
+        return np.concatenate(parts).sum()
+
+    gradient = Gradient(f, 0).warm(X)
+    ran = [gradient.compare(R.rand(size)) for size in range(2, 9)]
+    assert ran == [True] * MOST_STATIC + [False] * (7 - MOST_STATIC)
+    assert gradient.compare(R.rand(3)) and not gradient.compare(R.rand(8))
+    assert len(gradient.f._kernels.entries) == MOST_STATIC + 1
 
 
 @pytest.mark.parametrize("size", [5, 6, 9])
