@@ -120,6 +120,25 @@ def test_other_shapes_have_kernels_of_their_own():
     assert len(gradient.f._kernels.entries) == 3
 
 
+def test_shapes_of_arrays_that_are_read_for_nothing_else():
+    table = np.zeros((2, 3))
+
+    def f(x, y):
+        parts = []
+        for k in range(y.shape[0]):
+            parts.append(x * k)
+        for k in range(len(y)):
+            parts.append(x * table.shape[1])
+        return np.stack(parts).sum() * y.shape[1]
+
+    gradient = Gradient(f, 0).warm(X, np.ones((2, 3)))
+    for y in (np.ones((2, 3)), np.ones((3, 3)), np.ones((2, 4))):
+        assert gradient.compare(X, y), gradient.why
+    assert gradient.compare(X, np.ones((2, 3))), gradient.why
+    table = np.zeros((2, 5))
+    assert gradient.compare(X, np.ones((2, 3))), gradient.why
+
+
 def test_many_shapes_use_the_tape():
     def f(x):
         parts = []
