@@ -223,7 +223,7 @@ class GradientKernels:
             if inputs is not None:
                 break
         else:
-            made = self._make(roots, args)
+            made = self._make(roots)
             if made is None:
                 return None
             number, entry, inputs = len(self.entries) - 1, made, made.program.check(*roots)
@@ -233,7 +233,7 @@ class GradientKernels:
         try:
             found = _run(number, entry, inputs)
         except TooLarge:
-            found = self._run_larger(number, inputs, (roots, args))
+            found = self._run_larger(number, inputs, roots)
         if type(found) is tuple:
             self._set_dispatch()
             if entry.keep is not None:
@@ -262,7 +262,7 @@ class GradientKernels:
         if error is None:
             roots = self._roots(args, {})
             inputs = self.entries[number].program.check(*roots)
-            found = None if inputs is None else self._run_larger(number, inputs, (roots, args))
+            found = None if inputs is None else self._run_larger(number, inputs, roots)
         return self._counted(number, found)
 
     def _give_kernels_up(self, number: int, error: Any) -> None:
@@ -315,10 +315,10 @@ class GradientKernels:
         """What the guards of a call read."""
         return self._binder.bind(args, kwargs), self._function.__globals__, vars(builtins)
 
-    def _run_larger(self, number: int, inputs: Sequence[Any], call: Tuple[Any, Any]) -> Union[Found, Repeat, None]:
+    def _run_larger(self, number: int, inputs: Sequence[Any], roots: Tuple[Any, ...]) -> Union[Found, Repeat, None]:
         """The result of an entry with checkpoints, where loops would save too much otherwise; or None."""
         for place in range(len(LEVELS)):
-            larger = self._larger(number, place, call)
+            larger = self._larger(number, place, roots)
             self.why = larger.why
             if larger.function is None:
                 return None
@@ -331,11 +331,11 @@ class GradientKernels:
             return found
         return None
 
-    def _larger(self, number: int, place: int, call: Tuple[Any, Any]) -> JointEntry:
+    def _larger(self, number: int, place: int, roots: Tuple[Any, ...]) -> JointEntry:
         """An entry with checkpoints."""
         entry = self.entries[number]
         if len(entry.larger) == place:
-            made = self._make_entry(*call, levels=LEVELS[place])
+            made = self._make_entry(roots, entry, LEVELS[place])
             if not isinstance(made, JointEntry):
                 made = JointEntry(entry.program, None, why=reason("PJ510", because=made))
             entry = self.entries[number] = entry._replace(larger=entry.larger + (made,))
@@ -352,12 +352,12 @@ class GradientKernels:
         given: Any = self._given if hasattr(self._given, "state") else jit(self._function, jit_config=self._options)
         self._state, self._binder = getattr(given, "state", None), Binder(self._function)
 
-    def _make(self, roots: Tuple[Any, ...], args: Tuple[Any, ...]) -> Optional[JointEntry]:
+    def _make(self, roots: Tuple[Any, ...]) -> Optional[JointEntry]:
         """An entry for calls like this one, or None: there is no room, or the function is not one graph."""
         if len(self.entries) >= LIMIT or self._attempts >= ATTEMPTS:
             self.why = self._refusal or reason("PJ510", because="other calls have used its limit of kernels")
             return None
-        made = self._make_entry(roots, args)
+        made = self._make_entry(roots)
         if isinstance(made, str):
             self._attempts += 1
             self.why = self._refusal = reason("PJ510", because=made)
@@ -366,9 +366,12 @@ class GradientKernels:
         self._left.append(0)
         return made
 
-    def _make_entry(self, roots: Tuple[Any, ...], args: Tuple[Any, ...],
+    def _make_entry(self, roots: Tuple[Any, ...], like: Optional[JointEntry] = None,
                     levels: int = 1) -> Union[JointEntry, str]:
-        """An entry for calls like this one, or why the function is not one graph."""
+        """An entry for calls like this one, or why the function is not one graph.
+
+        Its guards are as strict as those of ``like``, whose calls it is for.
+        """
         from pijit.core.asynchronous_exceptions import signals_deferred
         from pijit.core.preview import whole_graph
 
@@ -376,7 +379,9 @@ class GradientKernels:
         # Loops over lists of cells are unrolled. Short ranges and shapes are constants only if the graph cannot be
         # reversed otherwise, because each shape needs an entry of its own then.
         tries = [(self._choose is not None, False), (True, True)]
-        if sum(entry.has_static_shapes for entry in self.entries) >= MOST_STATIC:
+        if like is not None:
+            tries = [tries[like.has_static_shapes]]
+        elif sum(entry.has_static_shapes for entry in self.entries) >= MOST_STATIC:
             tries.pop()
         for unrolls, has_static_shapes in tries:
             with signals_deferred():

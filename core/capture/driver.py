@@ -255,7 +255,8 @@ def _capture(request: CaptureRequest, attempt: _Attempt) -> Capture:
         refusals = [candidate.error for candidate in candidates if isinstance(candidate.error, Refusal)]
         if not refusals:
             candidates = _not_too_many(candidates, attempt.work)
-            return Capture(analysed, analysis, candidates, _build_reentries(analysis, candidates, name))
+            reentries = _build_reentries(analysis, candidates, name) if request.handlers else {}
+            return Capture(analysed, analysis, candidates, reentries)
         analysis.unhandled.update(error.index for error in refusals if isinstance(error, Unhandled))
         analysis.refused.update((error.index, error) for error in refusals if not isinstance(error, Unhandled))
 

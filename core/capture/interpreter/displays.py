@@ -31,8 +31,15 @@ from pijit.core.capture.values.virtual_object import Display, VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.types import Object
 
-STORED = frozenset(["STORE_FAST", "STORE_DEREF", "BUILD_LIST", "ROT_TWO", "ROT_THREE"])
-"""The instructions that follow a list display whose list variables hold, not a call or a comprehension."""
+STORES, MOVES = ("STORE_FAST", "STORE_DEREF"), ("BUILD_LIST", "ROT_TWO", "ROT_THREE")
+
+
+def _is_stored(interpreter: Interpreter, instr: Instr) -> bool:
+    """Whether the lists of this display and those after it go into variables, not into a call or a comprehension."""
+    following = interpreter.function.instructions[instr.index + 1]
+    while following.opname in MOVES:
+        following = interpreter.function.instructions[following.index + 1]
+    return following.opname in STORES
 
 
 def op_BUILD_TUPLE(interpreter: Interpreter, instr: Instr) -> None:
@@ -43,8 +50,7 @@ def op_BUILD_TUPLE(interpreter: Interpreter, instr: Instr) -> None:
 
 def op_BUILD_LIST(interpreter: Interpreter, instr: Instr) -> None:
     items = interpreter.pop_many(instr.arg or 0)
-    following = interpreter.function.instructions[instr.index + 1].opname
-    is_virtual = interpreter.facts.base.static_roots is not None and following in STORED
+    is_virtual = interpreter.facts.base.static_roots is not None and _is_stored(interpreter, instr)
     interpreter.push(new_virtual_list(interpreter, items) if is_virtual else interpreter.new_list(items))
 
 

@@ -12,6 +12,7 @@ from typing import List, Tuple
 
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Op
+from pijit.core.graph.ops import VIEWS
 from pijit.core.graph.types import Array
 
 MAX_STEPS = 50000
@@ -23,6 +24,8 @@ MAX_KERNELS = 16000
 """Limit of the total size of the kernels of one capture."""
 ARRAY_SIZE = 20
 """The size of an operation on arrays, which becomes a loop; other operations have size 1."""
+VIEW_SIZE = 4
+"""The size of a view, which has no loop."""
 LARGER = 4
 """The factor of all limits for kernels that give calls up: side exits hand out nothing, so that they are short."""
 TRIES: Tuple[Tuple[int, bool], ...] = ((1, True), (0, False))
@@ -71,6 +74,8 @@ class CaptureBudget:
 
 def size_of(op: Op) -> int:
     """The size of the code of an operation."""
+    if op.name in VIEWS or op.name == "dim":
+        return VIEW_SIZE if op.name in VIEWS else 1
     values = op.args if op.result is None else (*op.args, op.result)
     return ARRAY_SIZE if any(isinstance(value.type, Array) for value in values) else 1
 
