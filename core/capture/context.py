@@ -85,8 +85,8 @@ class CaptureContext:
     - ``ignored_flags``: floating-point flags that the function runs without, whatever NumPy's error state is.
     - ``constant_globals``: the function's namespace never changes, so that what it holds needs no guards.
     - ``host_functions``: functions whose calls become operations of the graph, see `host_calls`.
-    - ``handlers``: whether bytecode may enter exception handlers, and kernels again. Captures for gradients have no such
-      entries: if there is an exception, the tape runs the call again.
+    - ``handlers``: whether bytecode may enter exception handlers, and kernels again. Captures for gradients have no
+      such entries: if there is an exception, the tape runs the call again.
     - ``static_roots``: the locals and cells of the call, the globals and the builtins, if the shapes that arrays from
       outside have there are constants; else None. Loops over short ranges are unrolled then.
     - ``abandons``: side exits give the call up: they leave no values, because the caller runs it in another way. Loops
