@@ -56,7 +56,6 @@ class Repeat(NamedTuple):
     outcomes: List[Outcome]
 
 
-
 class JointEntry(NamedTuple):
     """What calls do for which the guards hold.
 
@@ -162,7 +161,9 @@ class GradientKernels:
         """How the calls of an entry run, for reports: as one kernel, or as jitted functions, and why those."""
         entry = self.entries[number]
         whys = [part.why for part in (entry.function, entry.backward) if part is not None and part.why]
-        return "later calls run jitted functions: " + whys[0] if whys else "later calls are one kernel"
+        refused = any(part is not None and part.uses_tape for part in (entry.function, entry.backward))
+        how = "later calls use the tape: " if refused else "later calls run jitted functions: "
+        return how + whys[0] if whys else "later calls are one kernel"
 
     def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], warm: int = WARM,
              raised: Optional[Raised] = None) -> Union[Found, Repeat, None]:
@@ -301,7 +302,6 @@ class GradientKernels:
             (entry.program, _usual(entry.function) if entry.are_plain and not entry.has_host_calls else None,
              _usual(entry.backward),
              () if entry.are_arrays else entry.wanted) for entry in self.entries))
-
         if self._usual is None and self._caller is not None and not self._form.has_aux:
             self._caller.usual = self._usual = _hook.GradientCall(self._dispatch, Raised, self._left, self._form.single,
                                              self._form.with_value)

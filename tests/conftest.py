@@ -26,10 +26,9 @@ if "PIJIT_TEST_CACHE" not in os.environ:
 
 
 def _avoid_bits_of_addresses():
-    """Without the loops of AVX-512 in NumPy 1.22 to 1.26: where results lie in memory decides on their last bits there.
+    """Switch off loops of AVX-512 in NumPy 1.22 to 1.26, whose last bits depend on addresses (docs/limits.md).
 
-    The result of a reversed array that lies right behind it is computed by another loop (docs/limits.md). NumPy reads the
-    variable when it is imported.
+    NumPy reads the variable when it is imported.
     """
     try:
         from importlib.metadata import version

@@ -77,6 +77,11 @@ class JointPart:
         lines = sum(1 for _ in dis.findlinestarts(self._make().__code__))
         return self._jitted() if lines <= MOST_LINES else _refuse
 
+    @property
+    def uses_tape(self) -> bool:
+        """Whether it leaves all calls to the tape, because it is no kernel and too long to be jitted."""
+        return self.usual is _refuse
+
     def _jitted(self) -> Any:
         from pijit.decorator import jit
 

@@ -45,7 +45,7 @@ HANDLERS = {
     "graph/reverse/adjoint.py": ["ADJOINTS"],
     "graph/reverse/sizes/dims.py": ["MEASURES", "_INTEGERS"],
     "graph/reverse/forward.py": ["FORWARD", "STATEMENTS"],
-    "graph/reverse/library_calls.py": ["CALLS"],
+    "graph/reverse/library_calls.py": ["CALLS", "SELECTIONS"],
     "kernel/plan/array_layouts.py": ["_DERIVED"],
     "kernel/plan/shape_classes.py": ["_DERIVED", "_KEEPS_TRUTH"],
     "kernel/emit/array_ops.py": ["ARRAY_OPERATIONS"],

@@ -13,12 +13,12 @@ Adjoints = Tuple[Any, ...]
 
 
 def _stack_left(g: Any, r: Any, a: Any, b: Any) -> Any:
-    """The adjoint of a left operand that has the stacks of the product."""
+    """The adjoint of the left operand, if broadcasting repeats none of its matrices."""
     return np.matmul(g, adjoint_matrix(b))
 
 
 def _stack_right(g: Any, r: Any, a: Any, b: Any) -> Any:
-    """The adjoint of a right operand that has the stacks of the product."""
+    """The adjoint of the right operand, if broadcasting repeats none of its matrices."""
     return np.matmul(adjoint_matrix(a), g)
 
 

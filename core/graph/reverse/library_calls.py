@@ -93,13 +93,25 @@ CALLS: Dict[str, Callable[[Op], Optional[LibraryCall]]] = {
 """How operations call library functions."""
 
 
-def is_selection(op: Op) -> bool:
-    """Whether an operation selects elements or rows of an array by one array of integers, or by a mask."""
-    if op.name in ("gather", "pick") or op.name == "rows":
-        return True
+def _selects(op: Op) -> bool:
+    return True
+
+
+def _is_getitem(op: Op) -> bool:
+    """Whether a call is ``array[index]`` with an array of integers."""
     kinds = [arg.type for arg in op.args]
-    return op.name == "invoke" and op.attrs["function"] == "operator.getitem" and all(
+    return op.attrs["function"] == "operator.getitem" and all(
         isinstance(kind, Array) for kind in kinds) and cast(Array, kinds[1]).dtype.kind in "iu"
+
+
+SELECTIONS: Dict[str, Callable[[Op], bool]] = {
+    "gather": _selects, "pick": _selects, "rows": _selects, "invoke": _is_getitem}
+"""Whether an operation of this name selects elements or rows by an array of integers or a mask."""
+
+
+def is_selection(op: Op) -> bool:
+    """Whether an operation selects elements or rows of an array by an array of integers, or by a mask."""
+    return op.name in SELECTIONS and SELECTIONS[op.name](op)
 
 
 def shares_memory(op: Op) -> bool:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def write_concatenate(emitter: KernelEmitter, op: Op) -> None:
     """Join arrays.
 
-    Leaves if the result has no elements, because its strides differ among versions of NumPy, and if strides of an
-    operand grow from an axis to the next one, because the result is not in C order then.
+    Leaves if the result has no elements: its strides differ among versions of NumPy. Leaves if strides of an operand
+    grow from an axis to the next one: the result is not in C order then.
     """
     axis, arrays = op.attrs["axis"], [emitter.arrays[value] for value in op.args]
     shape: List[Operand] = list(arrays[0].shape)

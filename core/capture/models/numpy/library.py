@@ -237,7 +237,7 @@ JOINING = {"concatenate": 0, "vstack": 0, "hstack": 1, "stack": 0, "column_stack
 """Functions that join arrays, and the axis along which they do so by default."""
 
 _NEW_AXES = {("vstack", 1): "n:", ("column_stack", 1): ":n", ("dstack", 1): "n:n", ("dstack", 2): "::n"}
-"""The axes that a function adds to arrays of so many axes before it joins them: n for each new one."""
+"""By function and number of axes: the axes of the arrays that are joined, n for each new one."""
 
 
 def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments,

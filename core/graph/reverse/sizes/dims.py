@@ -183,7 +183,7 @@ def _fold(dims: Dims, op: Op, constants: Constants) -> None:
     kind = getattr(op.result, "type", None)
     if op.name == "dim" and type(dims.of[op.args[0]][op.attrs["axis"]]) is int:
         constants[cast(Value, op.result)] = dims.of[op.args[0]][op.attrs["axis"]]
-    elif op.name in _INTEGERS and isinstance(kind, Scalar) and kind.dtype.kind == "i" and all(
+    elif op.name in _INTEGERS and isinstance(kind, Scalar) and kind.dtype == np.int64 and all(
             type(value) is int for value in values) and not (op.name in ("floordiv", "mod") and not values[1]):
         constants[cast(Value, op.result)] = _INTEGERS[op.name](*values)
 
