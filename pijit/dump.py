@@ -22,17 +22,20 @@ def dump(f: Callable[..., Any], folder: Union[str, "os.PathLike[str]"], *args: A
     Functions that `f` calls and that are compiled separately get folders beside it. Existing files are overwritten.
 
     Args:
-        f: a function, jitted or not.
+        f: a function, jitted or not, or the result of `grad`.
         folder: the target folder; created if it does not exist.
         args, kwargs: with arguments, write the capture of a call with them, without making the call, as `explain`
             does. Without arguments, write every entry that calls have made. `passes.txt`, the graphs before and after
-            each pass, is written with arguments and under `print_after_all`.
+            each pass, is written with arguments and under `print_after_all`. A gradient needs arguments, and makes
+            the call once, as `explain` does: `folder/gradient_NAME` has the joint function, `joint.py`, and for each
+            of its kernels the graph, the passes, the plan and the source.
 
     Returns:
         The paths of the files.
 
     Raises:
-        TypeError: `f` is not a Python function or a jitted one, or `folder` is not a path.
+        TypeError: `f` is not a Python function or a jitted one, or `folder` is not a path; or `f` is a gradient, and
+            there are no arguments.
         OSError: a file cannot be written.
 
     Example:
@@ -43,7 +46,16 @@ def dump(f: Callable[..., Any], folder: Union[str, "os.PathLike[str]"], *args: A
         target = os.fspath(folder)
     except TypeError:
         raise TypeError("dump: folder must be a str or an os.PathLike, not {!r}".format(folder)) from None
+    if hasattr(type(f), "gradient_files"):
+        return list(_write_gradient(target, f, args, kwargs))
     return list(_write(target, explain(f, *args, **kwargs)))
+
+
+def _write_gradient(folder: str, f: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Iterator[str]:
+    if not args and not kwargs:
+        raise TypeError("dump: a gradient is dumped for one call; pass its arguments as well")
+    name = re.sub(r"[^\w.]+", "_", getattr(f, "__qualname__", "function"))
+    return _write_files(os.path.join(folder, "gradient_" + name), f.gradient_files(*args, **kwargs))
 
 
 def _write(folder: str, report: Report) -> Iterator[str]:

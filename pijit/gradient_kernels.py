@@ -19,14 +19,15 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from pijit.core import _hook
-from pijit.core.error_states import enter_ignoring, enter_raising, leave, states
+from pijit.core.error_states import states
 from pijit.core.errors import report_internal
-from pijit.core.graph.reverse.errors import Irreversible, TooLarge, check_answer
-from pijit.core.named_tuples import NamedTuple
+from pijit.core.graph.reverse.errors import Irreversible, TooLarge
 from pijit.core.reasons import reason
 from pijit.core.stance import current
-from pijit.core.tape.host_calls import HOST_FUNCTIONS, Outcome, outcomes_of, run_no_python
-from pijit.joint.parts import JointPart, JointParts
+from pijit.core.tape.host_calls import HOST_FUNCTIONS
+from pijit.joint.entry import Form, Found, JointEntry, Raised, Repeat, is_plain, run_entry
+from pijit.joint.parts import JointPart, JointParts, Show
+from pijit.joint.texts import print_texts
 
 LIMIT = 8
 """The most joint functions, with their guards, of one gradient function."""
@@ -42,73 +43,6 @@ WARM = 2
 LEVELS = (2, 3)
 """The levels of checkpoints that calls try, where loops would save too much otherwise."""
 
-Found = Tuple[Any, Sequence[Any], int]
-"""The value and the gradients of one call, and the number of the entry that computed them."""
-
-
-class Repeat(NamedTuple):
-    """The tape is to repeat a call, without the host calls that the joint function has made.
-
-    Attributes:
-        outcomes: the outcomes of these host calls, see `replayed`.
-    """
-
-    outcomes: List[Outcome]
-
-
-class JointEntry(NamedTuple):
-    """What calls do for which the guards hold.
-
-    Attributes:
-        program: the guards; they fetch the inputs.
-        function: the joint function, or None: the tape runs these calls.
-        backward: its second function, or None.
-        wanted: the positions of the active inputs.
-        source: the source of the joint function, or "".
-        why: the reason for the tape, or "".
-        are_plain: whether the guards know that the active inputs are plain, see `_is_plain`.
-        are_arrays: whether all active inputs are arrays, so that the gradients have their types.
-        has_host_calls: whether the function makes host calls.
-        keep: puts the functions on disk, once both have run; it does that at most once.
-        larger: the entries with checkpoints for calls whose loops would save too much otherwise; see `LEVELS`.
-        has_static_shapes: whether the guards compare the shapes of all arrays.
-    """
-
-    program: Any
-    function: Any
-    backward: Any = None
-    wanted: Tuple[int, ...] = ()
-    source: str = ""
-    why: str = ""
-    are_plain: bool = False
-    are_arrays: bool = False
-    has_host_calls: bool = False
-    keep: Any = None
-    larger: Tuple[Any, ...] = ()
-    has_static_shapes: bool = False
-
-
-class Form(NamedTuple):
-    """What a gradient function returns.
-
-    Attributes:
-        single: one gradient, not a tuple of them.
-        with_value: the value, and then the gradient.
-        has_aux: the function returns (value, aux), and the gradient function returns aux as well.
-    """
-
-    single: bool = False
-    with_value: bool = True
-    has_aux: bool = False
-
-
-class Raised(NamedTuple):
-    """The exception of a joint function, or its answer (`ANSWERS`), and the number of its entry."""
-
-    error: Union[Exception, bool, None]
-    number: int
-
-
 class GradientKernels:
     """The joint functions of one gradient function.
 
@@ -121,6 +55,7 @@ class GradientKernels:
         choose: gives the positions of the differentiated inputs of a graph, for its inputs in this call; it raises
             Irreversible if there are none. It replaces ``keys``. Calls with other positions use the tape.
         options: the `jit_config` for the captures.
+        show: receives the texts of each kernel that is made; None: they are printed under `print_after_all`.
 
     Attributes:
         entries: the joint functions and refusals, with their guards.
@@ -129,12 +64,12 @@ class GradientKernels:
     def __init__(self, function: Any, keys: Sequence[Any], limit: Optional[int] = None, form: Form = Form(),
                  caller: Optional[_hook.GradientFunction] = None,
                  choose: Optional[Callable[[Sequence[Any]], Tuple[int, ...]]] = None,
-                 options: Optional[Dict[str, Any]] = None) -> None:
+                 options: Optional[Dict[str, Any]] = None, show: Optional[Show] = None) -> None:
         self.entries: List[JointEntry] = []
         self._why = ""
         self._function: Any = getattr(function, "py_func", function)
         self._given, self._keys, self._limit, self._form = function, tuple(keys), limit, form
-        self._caller, self._choose, self._options = caller, choose, options
+        self._caller, self._choose, self._options, self._show = caller, choose, options, show
         self._least = 1 + max((key for key in keys if isinstance(key, int)), default=-1)
         self._left: List[int] = []  # for each entry, the calls in a row that it has left
         self._state: Any = None
@@ -232,7 +167,7 @@ class GradientKernels:
         if entry.function is None or inputs is None or not self._is_chosen(entry, inputs):
             return None
         try:
-            found = _run(number, entry, inputs)
+            found = run_entry(number, entry, inputs)
         except TooLarge:
             found = self._run_larger(number, inputs, roots)
         if type(found) is tuple:
@@ -323,7 +258,7 @@ class GradientKernels:
             if larger.function is None:
                 return None
             try:
-                found = _run(number, larger, inputs)
+                found = run_entry(number, larger, inputs)
             except TooLarge:
                 continue
             if type(found) is tuple:
@@ -351,6 +286,8 @@ class GradientKernels:
         self._drop_dispatch()
         given: Any = self._given if hasattr(self._given, "state") else jit(self._function, jit_config=self._options)
         self._state, self._binder = getattr(given, "state", None), Binder(self._function)
+        if self._state is not None and self._state.config.print_after_all:
+            self._show = self._show or print_texts
 
     def _make(self, roots: Tuple[Any, ...]) -> Optional[JointEntry]:
         """An entry for calls like this one, or None: there is no room, or the function is not one graph."""
@@ -405,14 +342,14 @@ class GradientKernels:
             wanted = tuple(self._position(key, whole.arguments) for key in self._keys) if self._choose is None \
                 else self._choose(inputs)
             for position in wanted:
-                if not _is_plain(inputs[position]):
+                if not is_plain(inputs[position]):
                     raise Irreversible("an argument that is no float and no float array in C order")
             kinds = [whole.graph.inputs[position].type for position in wanted]
             shapes = {value: one.shape for value, one in zip(whole.graph.inputs, inputs) if type(one) is np.ndarray}
             key = self._store_key(whole, wanted, inputs, limit, levels, has_static_shapes)
             make = functools.partial(_made_joint, whole.graph, [whole.graph.inputs[position] for position in wanted],
                                      shapes, limit, whole.returning, levels, self._form.has_aux, has_static_shapes)
-            parts = JointParts.of(key, make)
+            parts = JointParts.of(key, make, self._show)
         except Irreversible as error:
             return JointEntry(whole.program, None, why=reason("PJ510", because=str(error)))
         plain = all(isinstance(kind, Scalar) or kind.layout == "C" and kind.dtype.isnative for kind in kinds)
@@ -451,50 +388,3 @@ def _made_joint(*args: Any) -> Any:
 def _usual(part: Optional[JointPart]) -> Any:
     """What calls of a part run in C: the part itself before its first call."""
     return part.usual or part if part is not None else None
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether joint functions differentiate an argument: a float, or a float array in C order."""
-    if type(value) is np.ndarray:
-        return value.dtype.kind == "f" and value.dtype.isnative and value.flags.c_contiguous
-    return type(value) is float or isinstance(value, np.floating)
-
-
-def _run(number: int, entry: JointEntry, inputs: Sequence[Any]) -> Union[Found, Repeat, None]:
-    """The result of the joint function of entry ``number``, or None if it raised; a `Repeat` after host calls.
-
-    The caller's error state decides what NumPy reports.
-
-    Raises:
-        TooLarge: loops would save too much. There was no host call.
-    """
-    if not entry.are_plain and not all(_is_plain(inputs[position]) for position in entry.wanted):
-        return None
-    if entry.has_host_calls and not run_no_python(inputs):
-        return None
-    marks: List[int] = []
-    raising = enter_raising()
-    try:
-        found = entry.function(*inputs, marks) if entry.has_host_calls else entry.function(*inputs)
-        check_answer(found)
-        value, *gradients = found
-        if entry.backward is not None:
-            ignoring = enter_ignoring()
-            try:
-                gradients = entry.backward(*gradients)
-            finally:
-                leave(ignoring)
-            check_answer(gradients)
-    except Exception as error:
-        from pijit.core.asynchronous_exceptions import raise_asynchronous
-
-        raise_asynchronous(error)
-        if isinstance(error, TooLarge) and not marks:
-            raise
-        return Repeat(outcomes_of(marks, error)) if marks else None
-    finally:
-        leave(raising)
-    if not entry.are_arrays:
-        gradients = [g if type(inputs[position]) is np.ndarray else type(inputs[position])(g)
-                     for position, g in zip(entry.wanted, gradients)]
-    return value, gradients, number

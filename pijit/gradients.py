@@ -122,7 +122,8 @@ class GradFunction(GradientFunction):
         """What runs calls that need no tape, made for the first call; None if all calls use the tape."""
         if not self._compiles:
             return None
-        from pijit.gradient_kernels import Form, GradientKernels
+        from pijit.gradient_kernels import GradientKernels
+        from pijit.joint.entry import Form
 
         self._kernels = GradientKernels(self.__wrapped__, self._keys, self._tape_limit,  # type: ignore[attr-defined]
                                         Form(self._single, self._with_value, self._has_aux), self)
@@ -146,13 +147,33 @@ class GradFunction(GradientFunction):
         later calls use a kernel."""
         if not args and not kwargs:
             raise TypeError("explain: a gradient is explained for one call; pass its arguments as well")
-        kernels = self._kernels or self._new_kernels()
+        return self._report(self._kernels or self._new_kernels(), args, kwargs)[0]
+
+    def gradient_files(self, *args: Any, **kwargs: Any) -> Dict[str, str]:
+        """Run as `gradient_report` does, with new kernels, and return what they were made from: texts by file name."""
+        from pijit.gradient_kernels import GradientKernels
+        from pijit.joint.texts import KernelTexts
+
+        shown: List[KernelTexts] = []
+        kernels = GradientKernels(self.__wrapped__, self._keys, self._tape_limit,  # type: ignore[attr-defined]
+                                  show=shown.append) if self._compiles else None
+        report, source = self._report(kernels, args, kwargs)
+        files = {"explain.txt": str(report) + "\n"}
+        if source:
+            files["joint.py"] = source
+        for texts in shown:
+            files.update(texts.files())
+        return files
+
+    def _report(self, kernels: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[GradientReport, str]:
+        """The report on one call that these kernels try, and the source of the joint function, or ""."""
         found = kernels.call(args, kwargs, warm=0) if kernels and not STATE.tapes else None
         why = kernels.why if kernels else ""
         is_whole = found is not None and len(found) > 1
         outcomes = ALL_MADE if is_whole else found[0] if found is not None else ()
-        return GradientReport(self.__wrapped__, self._run(args, kwargs, outcomes).tape,  # type: ignore[attr-defined]
-                              kernels.how(found[2]) if kernels and found and is_whole else why)
+        report = GradientReport(self.__wrapped__, self._run(args, kwargs, outcomes).tape,  # type: ignore[attr-defined]
+                                kernels.how(found[2]) if kernels and found and is_whole else why)
+        return report, kernels.entries[found[2]].source if kernels and found and is_whole else ""
 
 
 def _check_limit(tape_limit: Any) -> None:

@@ -27,9 +27,10 @@ class OtherArguments(Exception):
 
 
 class Made(NamedTuple):
-    """A kernel function, and its record for other processes, or None."""
+    """A kernel function, its kernel, and its record for other processes, or None."""
 
     function: KernelFunction
+    kernel: Kernel
     record: Optional[KernelRecord]
 
 
@@ -57,7 +58,7 @@ def kernel_function(graph: Graph, program: Any, exits: AbstractSet[int],
         return None
     function = KernelFunction(program, launcher_of(record, kernel.kernel, kernel.owner), *namespace, KernelLeft,
                               OtherArguments)
-    return Made(function, record if is_restorable(record) else None)
+    return Made(function, kernel, record if is_restorable(record) else None)
 
 
 def restored_function(record: KernelRecord,

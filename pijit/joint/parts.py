@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple
 from pijit.core import _hook
 from pijit.core.graph.reverse.errors import ANSWERS, OtherShapes
 from pijit.joint import store
+from pijit.joint.texts import KernelTexts, kernel_texts
 
 if TYPE_CHECKING:
     from pijit.core.graph.reverse.joint import Joint
 
+
+Show = Callable[[KernelTexts], None]
 
 MOST_LINES = 100
 """The most lines of a function that is jitted. The tape runs longer ones, which would take minutes to compile."""
@@ -35,6 +38,7 @@ class JointPart:
         make: makes the Python function.
         has_host_calls: it makes host calls, so that it is jitted.
         ignored_flags: the floating-point flags that it runs without.
+        show: receives the texts of its kernel once that is made, see `KernelTexts`; None: nobody asks for them.
 
     Attributes:
         usual: what the next calls run; None before the first one.
@@ -43,8 +47,8 @@ class JointPart:
     """
 
     def __init__(self, make: Callable[[], types.FunctionType], has_host_calls: bool = False,
-                 ignored_flags: int = 0) -> None:
-        self._make = make
+                 ignored_flags: int = 0, show: Optional[Show] = None) -> None:
+        self._make, self._show = make, show
         self._has_host_calls, self._ignored_flags = has_host_calls, ignored_flags
         self.usual: Any = None
         self.record: Any = None
@@ -91,6 +95,7 @@ class JointPart:
 
     def _kernel(self, args: Tuple[Any, ...]) -> Any:
         from pijit.core.asynchronous_exceptions import signals_deferred
+        from pijit.core.graph.passes import recorded
         from pijit.core.kernel.kernel_function import kernel_function
         from pijit.core.kernel.options import flavour_of
         from pijit.core.preview import whole_graph
@@ -98,19 +103,23 @@ class JointPart:
         state = self._jitted().state
         function = state.py_func
         namespace, unset = (function.__globals__, vars(builtins)), len(function.__code__.co_varnames) - len(args)
-        with signals_deferred():
+        with signals_deferred(), recorded(self._show is not None) as stages:
             whole = whole_graph(state, (list(args) + [_hook.UNBOUND] * unset,) + namespace, abandons=True,
                                 unrolling=state.config.max_loop_unrolling)
             if isinstance(whole, str):
                 self.why = whole
                 return None
-            whole.graph.name = function.__name__
+            captured, whole.graph.name = whole.graph.name, function.__name__
+            if self._show is not None:
+                stages[function.__name__] = stages.pop(captured, [])
             made = kernel_function(whole.graph, whole.program, whole.returning, namespace, state.config.backend,
                                    state.config.cache, flavour_of(state.config))
         if made is None:
             self.why = "it is not one kernel"
             return None
         self.record = made.record
+        if self._show is not None:
+            self._show(kernel_texts(function.__name__, whole.graph, stages[function.__name__], made.kernel))
         return made.function
 
 
@@ -123,7 +132,8 @@ class JointParts:
         has_host_calls: whether the first one makes host calls.
     """
 
-    def __init__(self, key: str, stored: Optional[store.StoredJoint], make: Callable[[], Joint]) -> None:
+    def __init__(self, key: str, stored: Optional[store.StoredJoint], make: Callable[[], Joint],
+                 show: Optional[Show] = None) -> None:
         from pijit.core.graph.passes.fusion import EVERY_FLAG
 
         self._key, self._make, self._made = key, make, None if stored is not None else make()
@@ -131,17 +141,20 @@ class JointParts:
         self._is_kept = stored is not None or not key
         self.has_host_calls = self._made is not None and self._made.has_host_calls
         self.source: str = named.source + named.backward_source
-        self.forward = JointPart(self._function, self.has_host_calls)
+        self.forward = JointPart(self._function, self.has_host_calls, show=show)
         self.backward: Optional[JointPart] = None
         if named.backward_source:
-            self.backward = JointPart(self._backward_function, self.has_host_calls, EVERY_FLAG)
+            self.backward = JointPart(self._backward_function, self.has_host_calls, EVERY_FLAG, show)
 
     @classmethod
-    def of(cls, key: str, make: Callable[[], Joint]) -> JointParts:
-        """The functions under a key on disk, if they are there, else those that `make` makes."""
-        stored = store.load(key)
+    def of(cls, key: str, make: Callable[[], Joint], show: Optional[Show] = None) -> JointParts:
+        """The functions under a key on disk, if they are there, else those that `make` makes; see `JointPart`.
+
+        Functions from disk have no texts to show, so they are made if ``show`` asks for texts.
+        """
+        stored = store.load(key) if show is None else None
         if stored is None:
-            return cls(key, None, make)
+            return cls(key, None, make, show)
         parts = cls(key, stored, make)
         parts.forward.restore(stored.forward)
         if parts.backward is not None and stored.backward is not None:

@@ -63,7 +63,8 @@ class _Kernels:
     """The kernels of one function or cell for one number of arguments, and one choice of arguments and parameters."""
 
     def __init__(self, count: int) -> None:
-        from pijit.gradient_kernels import Form, GradientKernels  # which need the extension modules
+        from pijit.gradient_kernels import GradientKernels  # which needs the extension modules
+        from pijit.joint.entry import Form
 
         self._call = threading.local()  # each thread differentiates arrays of its own
         self.kernels = GradientKernels(_value_of(count), (), form=Form(), choose=self._positions, options=_OPTIONS)

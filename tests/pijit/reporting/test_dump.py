@@ -150,3 +150,41 @@ def test_names_that_are_no_file_names_and_functions_without_entries(tmp_path):
 def test_refuses_what_is_no_folder(wrong):
     with pytest.raises(TypeError, match="dump: folder must be a str or an os.PathLike, not"):
         pijit.dump(walk, wrong)
+
+
+def wave(x, steps):
+    u = x.copy()
+    for _ in range(steps):
+        u[1:-1] = u[1:-1] - 0.1 * u[1:-1] * (u[2:] - u[:-2])
+    return (u * u).sum()
+
+
+PARTS = ("graph_%s.txt", "passes_%s.txt", "plan_%s.txt", "kernel_%s.py")
+
+
+def test_a_gradient_has_its_joint_function_and_the_parts_of_its_kernels(tmp_path, capsys):
+    gradient = pijit.value_and_grad(jitted(wave, {"backend": "numba"}))
+    found = texts(pijit.dump(gradient, tmp_path, X, 5))
+    names = "joint_wave_segment_0", "joint_wave_segment_0_backward"
+    assert set(found) == {"explain.txt", "joint.py"} | {part % name for part in PARTS for name in names}
+    assert all("def %s(" % name in found["joint.py"] for name in names)
+    assert "later calls are one kernel" in found["explain.txt"].splitlines()[0]
+    assert "before passes:\ngraph %s\n" % names[1] in found[PARTS[1] % names[1]]
+    assert "store into" in found[PARTS[2] % names[0]] and "def kernel" in found[PARTS[3] % names[0]]
+    assert capsys.readouterr() == ("", "") and gradient._kernels is None
+
+
+def test_print_after_all_prints_the_kernels_of_gradients(capsys):
+    gradient = pijit.grad(jitted(wave, {"backend": "numba", "print_after_all": True}))
+    for _ in range(3):
+        gradient(X, 5)
+    out = capsys.readouterr().out
+    assert "*** Kernel plan: joint_wave_segment_0 ***" in out
+    assert "*** Graph passes: joint_wave_segment_0_backward ***" in out
+
+
+def test_a_gradient_on_the_tape_has_its_explanation(tmp_path):
+    (path,) = pijit.dump(pijit.grad(lambda x: x * 2.0 if str(x) else x), tmp_path, 3.0)
+    assert "PJ510" in pathlib.Path(path).read_text() and path.endswith("explain.txt")
+    with pytest.raises(TypeError, match="dump: a gradient is dumped for one call"):
+        pijit.dump(pijit.grad(wave), tmp_path)
