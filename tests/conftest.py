@@ -75,7 +75,8 @@ PATIENCE = 300.0
 
 
 WHOLE = ("bytecode", "guards", "native", "reporting")
-"""Folders whose functions with few cases run on all versions: what they test differs by version, or needs a tool of one."""
+"""Folders whose functions with few cases run on a version of each family of CPython: what they test differs by family,
+or needs a tool of one version."""
 
 
 SLOW_FILES = ("tests/conformance/test_jitted_modules.py", "tests/capture/analysis/test_budgets.py",
@@ -114,10 +115,11 @@ def pytest_runtest_protocol(item):
 
 
 def pytest_collection_modifyitems(config, items):
-    """With PIJIT_TEST_SHARE=k/n run every n-th case, from the k-th, of test functions with many cases (twice as many in
-    tests/conformance, where few try what others do not); with PIJIT_TEST_FEW=k/n every n-th test of the other functions,
-    those in the folders WHOLE excepted; with PIJIT_TEST_DEAL=k/n every n-th test of all that are left. Cases marked as
-    unshared are never left to another version: only one version has results to compare them with."""
+    """With PIJIT_TEST_SHARE=k/n run every n-th case, from the k-th, of test functions with many cases ("j,k/n": those from
+    the j-th, too); with PIJIT_TEST_FEW=k/n every n-th test of the other functions, those in the folders WHOLE excepted,
+    unless PIJIT_TEST_WHOLE=0; with PIJIT_TEST_DEAL=k/n every n-th test of all that are left. Cases marked as unshared are
+    never left to another version: only one version has results to compare them with."""
+    whole = WHOLE if os.environ.get("PIJIT_TEST_WHOLE", "1") != "0" else ()
     cases, few, dropped = {}, [], set()
     for item in items:
         cases.setdefault((item.location[0], getattr(item, "originalname", None)), []).append(item)
@@ -125,8 +127,8 @@ def pytest_collection_modifyitems(config, items):
         if group[0].get_closest_marker("unshared") is not None:
             continue
         if len(group) > LONG:
-            dropped.update(_not_in_part(group, "SHARE", 2 if "conformance" in path else 1))
-        elif not any(folder in path.split("/") for folder in WHOLE):
+            dropped.update(_not_in_part(group, "SHARE"))
+        elif not any(folder in path.split("/") for folder in whole):
             few += group
     dropped.update(_not_in_part(few, "FEW"))
     dropped.update(_not_in_part([item for item in items if item not in dropped], "DEAL"))
@@ -134,11 +136,11 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if item not in dropped]
 
 
-def _not_in_part(items, name, times=1):
-    """The items of the other parts; a part that is ``times`` as large is that of as many versions."""
-    part, parts = (int(number) for number in os.environ.get("PIJIT_TEST_" + name, "1/1").split("/"))
-    parts = max(1, parts // times)
-    return [item for number, item in enumerate(items) if number % parts != part % parts]
+def _not_in_part(items, name):
+    """The items of the other parts."""
+    mine, parts = os.environ.get("PIJIT_TEST_" + name, "1/1").split("/")
+    kept = {int(part) % int(parts) for part in mine.split(",")}
+    return [item for number, item in enumerate(items) if number % int(parts) not in kept]
 
 
 @pytest.fixture(autouse=True, scope="session")
