@@ -304,9 +304,13 @@ class GraphBuilder(AbstractInterpreter):
     def _return(self, piece: Piece) -> None:
         raise AssertionError("only callees return")
 
-    def enter(self, analysis: Any, facts: CaptureContext, entry: FrameState) -> Abstract:
+    def token_of(self, record: VirtualObject) -> Any:
+        """What tells the object of a record from other ones that the same exit makes."""
+        return record.token
+
+    def enter(self, analysis: Any, facts: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
         """Build the body of an inlined callee; returns the result of the call."""
-        return analysis.build_into(self, facts, entry)  # type: ignore[no-any-return]
+        return analysis.build_into(self, facts, entry, lent)  # type: ignore[no-any-return]
 
     def _terminator(self, arms: Dict[int, Any]) -> Any:
         if len(arms) == 1:

@@ -35,7 +35,7 @@ from pijit.core.capture.values.lattice import (
     Unrolled,
 )
 from pijit.core.capture.values.provenance import Root
-from pijit.core.capture.values.virtual_object import VirtualObject
+from pijit.core.capture.values.virtual_object import LENT, VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Jump, Leave, Origin, Output, SideExit
 from pijit.core.graph.ops import EFFECTS
@@ -57,14 +57,16 @@ class InlineBuilder(GraphBuilder):
     Attributes:
         points: for side exits of the call, where they could lead in this callee. Exits after an effect are missing.
         inside: the exits that lead into this callee, or through it into callees of its own.
+        lent: the caller's tokens of the virtual objects that the callee gets, see `lend`.
     """
 
     analysis: CalleeAnalysis
 
     def __init__(self, parent: GraphBuilder, analysis: CalleeAnalysis, facts: CaptureContext,
-                 entry: FrameState) -> None:
+                 entry: FrameState, lent: Items[int]) -> None:
         self.parent = parent
         self.head = entry
+        self.lent = lent
         super().__init__(analysis, analysis.region, "", 0)
         self.facts = facts
         self.graph = parent.graph
@@ -81,6 +83,18 @@ class InlineBuilder(GraphBuilder):
 
     def _head_state(self) -> FrameState:
         return self.head
+
+    def token_of(self, record: VirtualObject) -> Any:
+        """What tells the object of a record from other ones that the same exit makes, in this frame and in callers'.
+
+        Raises:
+            Break: the object is the caller's, and the callee changes such objects. The caller has the older attributes.
+        """
+        if record.token >= 0:
+            return self.facts.depth, record.token
+        if any(name.startswith(LENT) for name in self.analysis.written):
+            raise Break("PJ231")
+        return self.parent.token_of(record.like(token=self.lent[-1 - record.token]))
 
     def inline(self) -> Abstract:
         """Build the callee; returns the result of the call. The parent continues after it.

@@ -191,9 +191,9 @@ class CalleeAnalysis(Analysis):
         self.outcomes = [functools.reduce(CallOutcome.covering, [found[position] for position in members])
                          for members in groups.values()]
 
-    def build_into(self, parent: Any, facts: CaptureContext, entry: FrameState) -> Abstract:
+    def build_into(self, parent: Any, facts: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
         """Build the body into a caller's graph; returns the result of the call."""
-        return InlineBuilder(parent, self, facts, entry).inline()
+        return InlineBuilder(parent, self, facts, entry, lent).inline()
 
     def poison(self, state: FrameState, cause: Optional[Break] = None, likely: bool = True) -> bool:
         """Break: the callee is not inlined, unless no path returns from here."""
@@ -435,7 +435,7 @@ class Inliner:
             if any(name.startswith(LENT) for name in analysis.written):
                 raise outcomes.why_not()
             part(interpreter, outcomes)
-        result = lent.given_back(interpreter.enter(analysis, facts, entry.copy()))
+        result = lent.given_back(interpreter.enter(analysis, facts, entry.copy(), lent.outside))
         if analysis.facts.mutates:  # the caller may hold any list or dict that the callee holds
             interpreter.facts.mutates = True
             expect_after_call(interpreter.state, entry, list(analysis.lists.values()))

@@ -315,8 +315,10 @@ class AbstractInterpreter:
         """Whether two objects from outside are identical; a guard ensures it."""
         return left.sample is right.sample
 
-    def enter(self, analysis: Any, facts: CaptureContext, entry: FrameState) -> Abstract:
+    def enter(self, analysis: Any, facts: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
         """The result of an inlined call of ``analysis``'s function, with context ``facts`` and entry state ``entry``.
+
+        ``lent`` are the caller's tokens of the virtual objects in that state, see `lend`.
         """
         raise NotImplementedError
 

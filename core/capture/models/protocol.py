@@ -184,8 +184,10 @@ class Interpreter(ContainerModels, Protocol):
     def end_block(self) -> None:
         """Make sure that the instruction is the last of its block, because it has several edges."""
 
-    def enter(self, analysis: Any, facts: CaptureContext, entry: FrameState) -> Abstract:
+    def enter(self, analysis: Any, facts: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
         """The result of an inlined call of ``analysis``'s function, with context ``facts`` and entry state ``entry``.
+
+        ``lent`` are the caller's tokens of the virtual objects in that state, see `lend`.
         """
 
     def errors_around(self) -> Errors:
@@ -414,6 +416,9 @@ class Recorder(Interpreter, Protocol):
 
     def exit_output(self, value: Abstract) -> Output:
         """How an exit makes the object that ``value`` stands for."""
+
+    def token_of(self, record: VirtualObject) -> Any:
+        """What tells the object of a record from other ones that the same exit makes."""
 
     def note_dict(self, path: Any) -> None:
         """Note that a dict whose items are known, if there is one, must not be a dict that the segment changes."""

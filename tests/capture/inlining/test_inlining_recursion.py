@@ -178,7 +178,7 @@ def test_answers_at_each_depth(name, calls, depth, little_work):
 
 @pytest.mark.parametrize("name, calls", LEAVING, ids=[case[0] for case in LEAVING])
 @pytest.mark.parametrize("compared", [compare, compare_helpers])
-def test_answers_where_exits_are_taken(name, calls, compared, leaves_often):
+def test_answers_where_exits_are_taken(name, calls, compared, leaves_often, little_work):
     compared(name, calls, {"backend": "python", "max_inline_depth": 2})
     assert leaves_often
 

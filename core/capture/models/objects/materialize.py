@@ -63,17 +63,16 @@ def record_output(interpreter: Recorder, value: VirtualObject) -> Output:
     """The output for an object that is made where the kernel exits, once for all values that refer to it."""
     if value.value is not None:
         return Output("value", value.value)
-    if value.token < 0:
-        raise Break("PJ231")
+    token = interpreter.token_of(value)
     cls = interpreter.by_one_path(value.cls)
     if cls.root is None:
         raise Break("PJ202", value=repr(value))
     parts = ([Output("value", interpreter.object_value(interpreter.use(cls)))]
              + [interpreter.exit_output(item) for item in value.items])
     if value.origin is None:
-        return Output("instance", (value.names, value.token), parts)
+        return Output("instance", (value.names, token), parts)
     kind = "changed_instance" if value.changed else "kept_instance"
-    return Output(kind, (value.names, value.token), parts, (value.origin,))
+    return Output(kind, (value.names, token), parts, (value.origin,))
 
 
 def origin_of(interpreter: Interpreter, record: VirtualObject) -> Value:
