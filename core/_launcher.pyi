@@ -206,6 +206,13 @@ def draws_configure(words: Tuple[int, ...]) -> None:
 def draw(generator: Any, method: int, words: int) -> bool:
     """Draws as kernels do, by the method of a number, from and to two words at an address; whether it drew a number."""
 
+def draw_array(generator: Any, method: int, words: int, data: int, count: int) -> bool:
+    """Fills an array as kernels do; the words are the method's arguments. Returns whether it is filled.
+
+    Raises:
+        ValueError: the method is not one of NumPy's generators, or the count is negative.
+    """
+
 def method_address(method: Any) -> int:
     """The address of the C function of a method descriptor without arguments."""
 

@@ -1,4 +1,4 @@
-"""Random draws: methods of random generators that draw one number.
+"""Random draws: methods of random generators that draw one number, or an array of them.
 
 Kernels draw with the generators' own code.
 """
@@ -30,6 +30,11 @@ class Draw(NamedTuple):
     parameters: Tuple[Tuple[str, Any], ...]
     result: Scalar
 
+    @property
+    def fills(self) -> bool:
+        """Whether the method has a parameter ``size``, after the others, and fills an array of that shape."""
+        return self.owner != PYTHONS
+
 
 def _rows() -> Tuple[Draw, ...]:
     spread = (("low", 0.0), ("high", 1.0))
@@ -48,7 +53,9 @@ def _rows() -> Tuple[Draw, ...]:
 DRAWS = _rows()
 ALIASES: Dict[Tuple[str, str], str] = {(LEGACY, "random"): "random_sample", (LEGACY, "rand"): "random_sample",
                                        (LEGACY, "randn"): "standard_normal"}
-"""Methods that are the same as other ones if they get no arguments."""
+"""Methods that are the same as other ones, with the same arguments unless they are in `TAKES_SIZES`."""
+TAKES_SIZES = frozenset([(LEGACY, "rand"), (LEGACY, "randn")])
+"""Aliases whose arguments are the sizes of an array."""
 BY_NAME: Dict[Tuple[str, str], Draw] = {(row.owner, row.method): row for row in DRAWS}
 BY_NAME.update({(owner, alias): BY_NAME[owner, method] for (owner, alias), method in ALIASES.items()})
 

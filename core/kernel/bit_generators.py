@@ -12,11 +12,15 @@ import ctypes
 import functools
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
+import numpy as np
+
 from pijit.core import _launcher
 from pijit.core.graph.draws import LEGACY, NEW, Draw
 
 _SAMPLES = 100
 """Numbers that are drawn with each set of arguments for a comparison."""
+_MANY = 3000
+"""So many numbers that the runtime fills an array without the GIL."""
 _DISTRIBUTIONS = ("random_standard_normal", "random_normal", "random_standard_exponential", "random_exponential",
                   "random_bounded_uint64_fill")
 _BOUNDS = [(0, 6), (-5, 2 ** 40), (3, 4)]
@@ -33,6 +37,12 @@ class _Missing(Exception):
 def is_drawn(row: Draw) -> bool:
     """Whether kernels of this process draw the same numbers as the method, bit for bit."""
     return _is_ready() and _is_same(row)
+
+
+@functools.lru_cache(maxsize=None)
+def is_filled(row: Draw) -> bool:
+    """Whether kernels of this process fill an array with the same numbers as the method, bit for bit."""
+    return row.fills and is_drawn(row) and _fills_same(row)
 
 
 @functools.lru_cache(maxsize=None)
@@ -65,8 +75,6 @@ def _words() -> Tuple[int, ...]:
 def _fresh(owner: str) -> Any:
     """A new generator of this class, always in the same state."""
     import random
-
-    import numpy as np
 
     if owner == NEW:
         return np.random.Generator(np.random.PCG64(20))
@@ -126,10 +134,29 @@ def _is_same(row: Draw) -> bool:
     return True
 
 
+def _fills_same(row: Draw) -> bool:
+    """Whether a kernel fills an array with the same numbers as the method, and a second one after it."""
+    one, other = _fresh(row.owner), _fresh(row.owner)
+    for arguments in _EXAMPLES.get(row.method, [()]):
+        for count in (1, _SAMPLES + 1, 0, _MANY, 2):
+            wanted = getattr(one, row.method)(*arguments, size=count)
+            found = np.empty(count, row.result.dtype)
+            words = _argument_words(arguments)
+            if not _launcher.draw_array(other, row.number, ctypes.addressof(words), found.ctypes.data, count) \
+                    or wanted.dtype != found.dtype or wanted.tobytes() != found.tobytes():
+                return False
+    return True
+
+
+def _argument_words(arguments: Sequence[Any]) -> Any:
+    """The arguments of a method as words for the runtime."""
+    kind = ctypes.c_double if all(isinstance(one, float) for one in arguments) else ctypes.c_int64
+    return (kind * 2)(*arguments)
+
+
 def drawn(generator: Any, row: Draw, arguments: Sequence[Any]) -> Optional[Any]:
     """The number that a kernel draws; None where the kernel leaves instead."""
-    kind = ctypes.c_double if all(isinstance(one, float) for one in arguments) else ctypes.c_int64
-    words = (kind * 2)(*arguments)
+    words = _argument_words(arguments)
     if not _launcher.draw(generator, row.number, ctypes.addressof(words)):
         return None
     return (ctypes.c_double if row.result.dtype.kind == "f" else ctypes.c_int64).from_buffer(words).value

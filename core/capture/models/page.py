@@ -38,7 +38,8 @@ def page() -> str:
             lines += ["| {} | {} |".format(names, text) for names, text in rows] + [""]
     lines += ["## NumPy functions that are called unchanged", "", "Also every ufunc with one output.", ""]
     lines += _listed(_name(model) for model in all_models() if _is_unchanged(model))
-    lines += ["", "## Random numbers", "", "Methods that draw one number.", ""]
+    lines += ["", "## Random numbers", "",
+              "Methods that draw one number. Those of NumPy's generators also draw arrays, of the shape `size`.", ""]
     lines += _listed("{}.{}".format(owner.replace("_generator.", "").replace("mtrand.", "").lstrip("_"), method)
                      for owner, method in BY_NAME)
     return "\n".join(lines) + "\n"

@@ -1,4 +1,7 @@
-"""Effects of a region: those that joint functions do not have, and stores into arrays that have two names."""
+"""Effects of a region: those that joint functions do not have, and stores into arrays that have two names.
+
+Random numbers are drawn once, outside of loops and branches: a backward part computes what is inside a second time.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,16 @@ from typing import Collection, List, Sequence, Set
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.forward import HOST_CALL
+from pijit.core.graph.reverse.forward import DRAWING, HOST_CALL
 from pijit.core.graph.reverse.regions import Conditional, Item, Loop, all_ops, made, walk
 from pijit.core.graph.reverse.roots import STORES, Roots
 
 
 def check_effects(items: Sequence[Item], roots: Roots, repeated: Collection[Op]) -> None:
-    """Check that the only effects are host calls, and stores into arrays that the function makes, with one name each.
+    """Check that there are no effects that joint functions do not have.
+
+    They have host calls. They draw random numbers outside of loops and branches. They store into arrays that the
+    function makes, and that have one name each.
 
     Args:
         items: the region.
@@ -26,7 +32,9 @@ def check_effects(items: Sequence[Item], roots: Roots, repeated: Collection[Op])
     again = {op.result for op in repeated}
     inside = {op.result for op in all_ops(items)}
     for op in all_ops(items):
-        if op.name in EFFECTS and op.name not in STORES and op.name != HOST_CALL:
+        if op.name in DRAWING and op not in items:
+            raise Irreversible("random numbers that are drawn in a loop or a branch")
+        if op.name in EFFECTS and op.name not in STORES and op.name not in DRAWING and op.name != HOST_CALL:
             raise Irreversible("an effect (%s)" % op.name)
         if op.name == HOST_CALL and op in repeated:
             raise Irreversible("a call of Python in an iteration that leaves its loop")

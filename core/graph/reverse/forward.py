@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict
 
 import numpy as np
 
+from pijit.core.graph.draws import DRAWS
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.library import resolve
 from pijit.core.graph.ops import SYMBOLS
@@ -275,6 +276,17 @@ def _tuple(names: Names, op: Op) -> str:
     return "(%s)" % "".join(names.name(arg) + ", " for arg in op.args)
 
 
+def _draw(names: Names, op: Op) -> str:
+    """The call of a method of one of NumPy's random generators."""
+    row = DRAWS[op.attrs["method"]]
+    if not row.fills:
+        raise Irreversible("numbers of Python's random generator")
+    words = list(map(names.name, op.args[1:]))
+    split = len(words) - op.attrs.get("ndim", 0)
+    size = ["size=(%s)" % "".join(word + ", " for word in words[split:])] if words[split:] else []
+    return "%s.%s(%s)" % (names.name(op.args[0]), row.method, ", ".join(words[:split] + size))
+
+
 FORWARD: Dict[str, Writer] = {
     "cast": _converted, "same": _converted, "add": _infix, "sub": _infix, "mul": _infix,
     "truediv": _infix, "floordiv": _infix, "mod": _infix, "power": _infix, "and": _infix, "or": _infix, "xor": _infix,
@@ -283,7 +295,7 @@ FORWARD: Dict[str, Writer] = {
     "gufunc": _product, "product": _product, "dot": _product, "view": _view,
     "transpose": _view, "elements": _elements, "alloc": _alloc, "load": _load, "raised": _raised, "flag": _flag,
     "invoke": _invoke, "new_tuple": _tuple, "reshape": _view, "scan": _scan, "roll": _scan, "gather": _gather,
-    "pick": _gather, "rows": _gather, "concatenate": _concatenate}
+    "pick": _gather, "rows": _gather, "concatenate": _concatenate, "draw": _draw, "draw_array": _draw}
 """The writer of each operation that can be reversed, or that only serves others."""
 
 
@@ -304,6 +316,9 @@ def _into(names: Names, op: Op) -> str:
 def _element(names: Names, op: Op) -> str:
     return "%s[%s] = %s" % (names.name(op.args[0]), ", ".join(map(names.name, op.args[1:-1])), names.name(op.args[-1]))
 
+
+DRAWING = frozenset(["draw", "draw_array"])
+"""The operations that draw random numbers. If a joint function gives a call up, its caller restores the generators."""
 
 HOST_CALL = "host_call"
 """The operation that calls a function with effects outside of arrays."""

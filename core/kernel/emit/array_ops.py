@@ -38,11 +38,8 @@ if TYPE_CHECKING:
 
 
 def write_alloc(emitter: KernelEmitter, op: Op) -> None:
-    result, shape = result_of(op), [emitter.text[value] for value in op.args]
+    result, shape = result_of(op), sizes_of(emitter, op, op.args)
     kind = array_type(result)
-    for value, size in zip(op.args, shape):
-        if emitter.facts.constants.get(value, -1) < 0:
-            emitter.guard(op, "%s < 0" % size)
     if op.attrs["order"] == "F":
         array = emitter.new_array(op, kind, "v%d" % result.id, shape, 1)
     else:
@@ -52,6 +49,15 @@ def write_alloc(emitter: KernelEmitter, op: Op) -> None:
     text = None if fill is None else _literal(kind.dtype, fill)
     if not emitter.fills.wait(op, text) and text is not None:
         _fill_new(emitter, array, text)
+
+
+def sizes_of(emitter: KernelEmitter, op: Op, values: Sequence[Value]) -> List[Operand]:
+    """The sizes of a new array; leaves by the operation's exit if one is negative."""
+    shape: List[Operand] = [emitter.text[value] for value in values]
+    for value, size in zip(values, shape):
+        if emitter.facts.constants.get(value, -1) < 0:
+            emitter.guard(op, "%s < 0" % size)
+    return shape
 
 
 def _fill_new(emitter: KernelEmitter, array: ArrayVariable, value: Operand) -> None:

@@ -445,6 +445,11 @@ def draw(method: int, generator: Any, *arguments: Any) -> Any:
     return getattr(generator, DRAWS[method].method)(*arguments)
 
 
+def draw_array(method: int, ndim: int, generator: Any, *arguments: Any) -> Any:
+    split = len(arguments) - ndim
+    return getattr(generator, DRAWS[method].method)(*arguments[:split], size=arguments[split:])
+
+
 NAMES: Dict[str, Any] = {
     "append": append, "collect": append, "store_item": store_item, "store_attr": store_attr,
     "store_global": store_global,
@@ -461,6 +466,7 @@ NAMES: Dict[str, Any] = {
     "count_items": count_items,
     "deque_item": deque_item, "deque_take": deque_take, "deque_drop": deque_drop,
     "deque_append": deque_append, "heap_push": heap_push, "heap_drop": heap_drop, "draw": draw,
+    "draw_array": draw_array,
     "deque_appendleft": deque_appendleft, "hold": hold, "plain_items": plain_items, "even_rows": even_rows,
     "take_entry": take_entry,
     "taken_entry": _launcher.taken_entry,

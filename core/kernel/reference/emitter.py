@@ -325,6 +325,8 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "same_text": lambda emitter, op: "%s == %s" % tuple(_args(op)),
     **dict.fromkeys(("char_at", "byte_at"), lambda emitter, op: "%s[%s]" % tuple(_args(op))),
     "draw": lambda emitter, op: "draw(%s)" % ", ".join([str(op.attrs["method"])] + _args(op)),
+    "draw_array": lambda emitter, op: "draw_array(%d, %d, %s)" % (
+        op.attrs["method"], op.attrs["ndim"], ", ".join(_args(op))),
     "has_text": lambda emitter, op: "{1} in {0}".format(*_args(op)),
     "store_byte": lambda emitter, op: "{0}[{1}] = {2}".format(*_args(op)),
     "list_size": lambda emitter, op: "len(%s)" % _name(op.args[0]),

@@ -10,7 +10,7 @@ import pytest
 
 import pijit
 from pijit.core.graph.draws import DRAWS
-from pijit.core.kernel.bit_generators import is_drawn
+from pijit.core.kernel.bit_generators import is_drawn, is_filled
 from tests.harness import check, fail_unless_captured, jitted
 
 
@@ -78,7 +78,46 @@ def shuffled(seed, n):
     return x
 
 
-@pytest.mark.parametrize("f", [of_generator, of_module, of_state, of_python, metropolis, shuffled])
+def arrays_of_generator(seed, n):
+    rng = np.random.default_rng(seed)
+    out, more = np.zeros((n, 3)), np.zeros((2, n))
+    for i in range(n):
+        out[i] = rng.random(3) + rng.uniform(-1.0, i, 3) * rng.standard_normal(size=3) - rng.normal(0.5, 2, (3,))
+        more += rng.exponential(1.5, (2, n)) * rng.standard_exponential([2, n]) + rng.normal(scale=0.5, size=(2, n))
+        out[i] += rng.integers(6, size=3) * rng.integers(-3, 2 ** 40, np.int64(3))
+        rng.random(2)
+    return out, more, rng.integers(3, 9, (2, 2)), rng.bit_generator.state
+
+
+def arrays_of_module(seed, n):
+    np.random.seed(seed)
+    out, more = np.zeros((n, 3)), np.zeros((2, n))
+    for i in range(n):
+        out[i] = np.random.rand(3) + np.random.uniform(-1.0, i, 3) * np.random.standard_normal(3)
+        more += np.random.randn(2, n) * np.random.random_sample((2, n)) - np.random.random(size=(2, n))
+        out[i] += np.random.randint(6, size=3) + np.random.randint(3, 9, 3) + np.random.normal(0.5, 2, (3,))
+    return out, more, np.random.get_state()
+
+
+def walks(seed, n):
+    rng = np.random.default_rng(seed)
+    place, farthest = np.zeros(5), 0.0
+    for _ in range(n):
+        place = place + np.where(rng.random(5) < 0.5, -1.0, 1.0)
+        farthest = max(farthest, np.abs(place).max())
+    return place, farthest, rng.bit_generator.state
+
+
+def large(seed, n):
+    rng = np.random.default_rng(seed)
+    total = 0.0
+    for _ in range(n // 5):
+        total += rng.normal(1.0, 2.0, 5000).sum() * rng.random((50, 50)).mean()
+    return total, rng.bit_generator.state
+
+
+@pytest.mark.parametrize("f", [of_generator, of_module, of_state, of_python, metropolis, shuffled, arrays_of_generator,
+                               arrays_of_module, walks, large])
 def test_same_numbers_and_state(f):
     with fail_unless_captured():
         check(f, 3, 40, calls=4, others=[(5, 17)])
@@ -86,6 +125,7 @@ def test_same_numbers_and_state(f):
 
 def test_all_methods_draw_the_same_bits():
     assert [row for row in DRAWS if not is_drawn(row)] == []
+    assert [row for row in DRAWS if row.fills and not is_filled(row)] == []
 
 
 def test_no_break_in_the_loop():
@@ -123,7 +163,11 @@ def test_generators_of_other_kinds_under_one_name():
 WRONG = [lambda rng, i: rng.uniform(0.0, np.inf if i == 5 else 1.0), lambda rng, i: rng.normal(0.0, 3.0 - i),
          lambda rng, i: rng.integers(0, 5 - i), lambda rng, i: rng.exponential(4.0 - i),
          lambda rng, i: rng.integers(), lambda rng, i: rng.random(dtype=np.int8),
-         lambda rng, i: rng.uniform(3.0 - i, 0.0)]
+         lambda rng, i: rng.uniform(3.0 - i, 0.0), lambda rng, i: rng.random(3 - i).sum(),
+         lambda rng, i: rng.normal(0.0, 3.0 - i, 2).sum(), lambda rng, i: rng.integers(0, 5 - i, (2, 2)).sum(),
+         lambda rng, i: rng.random(()).sum(), lambda rng, i: rng.random(2.0 if i == 5 else 2).sum(),
+         lambda rng, i: np.random.RandomState(3).rand((2,) if i == 5 else 2).sum(),
+         lambda rng, i: rng.normal(i, size=(2, 2), scale=0.5).sum()]
 
 
 @pytest.mark.parametrize("number", range(len(WRONG)))
@@ -251,6 +295,51 @@ def test_kernel_waits_for_the_lock_that_another_thread_has():
     asking.start()
     asking.join()
     assert free == [True]
+
+
+def test_arrays_in_loops_without_a_break():
+    def f(rng, n):
+        total = np.zeros(4)
+        for _ in range(n):
+            total += rng.normal(0.0, 0.5, 4) * rng.random(4)
+        return total
+
+    one, other = np.random.default_rng(1), np.random.default_rng(1)
+    fast = jitted(f)
+    for _ in range(3):
+        assert fast(one, 50).tobytes() == f(other, 50).tobytes()
+    assert one.bit_generator.state == other.bit_generator.state
+    report = pijit.explain(fast, one, 50)
+    assert report.kernels and not report.breaks, str(report)
+
+
+def test_other_threads_run_while_a_large_array_is_filled():
+    def f(rng, n):
+        return rng.standard_normal(n)[0] * 2.0 + 1.0
+
+    rng, fast = np.random.default_rng(6), jitted(f, {"backend": "numba"})
+    for _ in range(3):
+        fast(rng, 5)
+    taken, stop = [], threading.Event()
+
+    def watch():
+        while not stop.is_set():
+            free = rng.bit_generator.lock.acquire(False)
+            if free:
+                rng.bit_generator.lock.release()
+            taken.append(not free)
+            time.sleep(0.0001)  # lets the kernel begin
+
+    before, watcher = sys.getswitchinterval(), threading.Thread(target=watch)
+    sys.setswitchinterval(1000.0)
+    watcher.start()
+    try:
+        while not any(taken):
+            fast(rng, 1_000_000)
+    finally:
+        stop.set()
+        sys.setswitchinterval(before)
+        watcher.join()
 
 
 def test_references_stay_what_they_are():

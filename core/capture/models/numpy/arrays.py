@@ -22,7 +22,8 @@ from pijit.core.graph.types import CAPTURED_DTYPES, WORD, Array
 from pijit.guards.facts import is_among, is_exactly
 
 
-def _shape_words(interpreter: Interpreter, shape: Abstract) -> List[Value]:
+def shape_words(interpreter: Interpreter, shape: Abstract) -> List[Value]:
+    """The sizes of an array, which a number, or a tuple or list of numbers, gives."""
     items = [shape] if number_type(shape) is not None else interpreter.items_of(shape)
     if not items:
         raise Break("PJ210", callee="zero-dimensional array")
@@ -67,7 +68,7 @@ def _constructor(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
         if "shape" not in named:
             raise Break("PJ211", callee=name)
         dtype = _dtype_argument(named.get("dtype"), np.float64)
-        words = _shape_words(interpreter, named["shape"])
+        words = shape_words(interpreter, named["shape"])
         result = Array(dtype, len(words), "C")
         return Tensor(result, interpreter.emit("alloc", words, result, {"fill": fill, "order": "C"}, exits=True))
     return call
@@ -153,7 +154,7 @@ def call_full(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     if kind is None or "shape" not in named:
         raise Break("PJ211", callee="full")
     dtype = _dtype_argument(named.get("dtype"), kind.dtype)
-    words = _shape_words(interpreter, named["shape"])
+    words = shape_words(interpreter, named["shape"])
     stored = _stored(interpreter, named["fill_value"], dtype)
     result = Array(dtype, len(words), "C")
     value = interpreter.emit("alloc", words, result, {"fill": None, "order": "C"}, exits=True)

@@ -1,4 +1,4 @@
-"""Random generators: methods that draw one number, see graph/draws.py.
+"""Random generators: methods that draw one number, or an array of them, see graph/draws.py.
 
 The kernel draws as the generator does. Called by the interpreter's calls, which get a handler from it.
 """
@@ -9,16 +9,17 @@ import types
 from typing import Any, List, Optional
 
 from pijit.core.capture.models.functions.callees import place_of, sample_of
+from pijit.core.capture.models.numpy.arrays import shape_words
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars.math import call_float
 from pijit.core.capture.values.describe import Arguments, Handler
-from pijit.core.capture.values.lattice import Abstract, Const, Number, OpaqueObject, number_type
+from pijit.core.capture.values.lattice import Abstract, Const, Number, OpaqueObject, Tensor, number_type
 from pijit.core.errors import Break
-from pijit.core.graph.draws import ALIASES, BY_NAME, PYTHONS, Draw, class_path, is_generator, is_pythons_generator
+from pijit.core.graph.draws import BY_NAME, PYTHONS, TAKES_SIZES, Draw, class_path, is_generator, is_pythons_generator
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import INT
-from pijit.core.kernel.bit_generators import is_drawn
+from pijit.core.graph.types import INT, Array
+from pijit.core.kernel.bit_generators import is_drawn, is_filled
 from pijit.guards.facts import is_among
 from pijit.guards.reading import class_value
 from pijit.guards.source import Inner
@@ -33,7 +34,7 @@ def draw_method(kind: type, name: str) -> Optional[Handler]:
 
 def _found(owner: str, name: str) -> Optional[Handler]:
     row = BY_NAME.get((owner, name))
-    return _handler(row, (owner, name) in ALIASES) if row is not None and is_drawn(row) else None
+    return _handler(row, (owner, name) in TAKES_SIZES) if row is not None and is_drawn(row) else None
 
 
 def draw_of(interpreter: Interpreter, callee: Abstract) -> Optional[Handler]:
@@ -70,29 +71,49 @@ def is_pythons_draw(target: Any) -> bool:
             and (PYTHONS, target.__name__) in BY_NAME)
 
 
-def _handler(row: Draw, is_alias: bool) -> Handler:
+def _handler(row: Draw, takes_sizes: bool) -> Handler:
+    """The handler of a method; ``takes_sizes``: each argument is a size of the array that it makes."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        given = _given(row, arguments[1:], keywords)
-        if is_alias and (arguments[1:] or keywords):
-            raise Break("PJ201", method=row.method)
+        if takes_sizes:
+            if keywords:
+                raise Break("PJ201", method=row.method)
+            given: List[Abstract] = []
+            sizes = [size for one in arguments[1:] for size in shape_words(interpreter, _number(one))]
+        else:
+            *given, size = _given(row, arguments[1:], keywords)
+            sizes = shape_words(interpreter, size) if size != Const(None) else []
         operands = [interpreter.object_value(arguments[0])] + [_operand(interpreter, row, value) for value in given]
-        made = interpreter.emit("draw", operands, row.result, {"method": row.number}, exits=True)
-        return Number(row.result, made)
+        if not sizes:
+            made = interpreter.emit("draw", operands, row.result, {"method": row.number}, exits=True)
+            return Number(row.result, made)
+        if not is_filled(row):
+            raise Break("PJ201", method=row.method)
+        kind = Array(row.result.dtype, len(sizes), "C")
+        attrs = {"method": row.number, "ndim": len(sizes)}
+        return Tensor(kind, interpreter.emit("draw_array", operands + sizes, kind, attrs, exits=True))
     return call
 
 
+def _number(value: Abstract) -> Abstract:
+    """A size that is an argument of its own; Break for a tuple of sizes, which these methods refuse."""
+    if number_type(value) is None:
+        raise Break("PJ203", operand=describe(value))
+    return value
+
+
 def _given(row: Draw, arguments: List[Abstract], keywords: Arguments) -> List[Abstract]:
-    """The values of a method's parameters; Break for other arguments."""
-    names = [name for name, _ in row.parameters]
+    """The values of a method's parameters, then that of ``size``; Break for other arguments."""
+    names = [name for name, _ in row.parameters] + ["size"] * row.fills
     if len(arguments) > len(names) or set(keywords) - set(names[len(arguments):]):
         raise Break("PJ201", method=row.method)
     values = dict(zip(names, arguments), **keywords)
+    size = values.pop("size", Const(None))
     found = [values.get(name, Const(default)) for name, default in row.parameters]
     if found and found[-1] == Const(None):
         found = [Const(0), found[0]]
     if any(value == Const(...) for value in found):
         raise Break("PJ211", callee=row.method)
-    return found
+    return found + [size]
 
 
 def _operand(interpreter: Interpreter, row: Draw, value: Abstract) -> Value:

@@ -286,9 +286,11 @@ def _number(dims: Dims, op: Op, constants: Constants) -> None:
 
 
 def _alloc(dims: Dims, op: Op, constants: Constants) -> None:
+    """A new array; its last operands are its sizes."""
     result = cast(Value, op.result)
-    dims.of[result] = tuple(dims.numbers.get(arg, cast(Dim, constants.get(arg, Size(result, axis))))
-                            for axis, arg in enumerate(op.args))
+    sizes = op.args[len(op.args) - op.attrs.get("ndim", len(op.args)):]
+    dims.of[result] = tuple(dims.numbers.get(size, cast(Dim, constants.get(size, Size(result, axis))))
+                            for axis, size in enumerate(sizes))
 
 
 def _assign(dims: Dims, op: Op, constants: Constants) -> None:
@@ -311,5 +313,5 @@ MEASURES: Dict[str, Callable[[Dims, Op, Constants], None]] = {
     "dim": _dim, "same": _number, "cast": _number, "alloc": _alloc, "assign": _assign, "ufunc_into": _ufunc_into,
     "view": measure_view, "transpose": _transpose, "elements": _elements, "reduce": _reduce, "gufunc": _product,
     "product": _product, "dot": _product, "gather": _gather, "pick": _gather, "rows": _gather,
-    "concatenate": _concatenate, "reshape": _reshape}
+    "concatenate": _concatenate, "reshape": _reshape, "draw_array": _alloc}
 """How the sizes of results follow from those of operands, for operations that do not broadcast."""

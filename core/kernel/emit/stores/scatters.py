@@ -12,7 +12,7 @@ import numpy as np
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import UNDER_MASK
 from pijit.core.graph.types import Array
-from pijit.core.kernel.emit.array_ops import convert, write_ufunc
+from pijit.core.kernel.emit.array_ops import convert, sizes_of, write_ufunc
 from pijit.core.kernel.emit.array_values import memory_code
 from pijit.core.kernel.emit.fused_nest import require_shapes, single
 from pijit.core.kernel.emit.library_calls import call_library
@@ -170,6 +170,20 @@ def write_elements(emitter: KernelEmitter, op: Op) -> None:
     emitter.arrays[result_of(op)] = result
 
 
+def write_draw_array(emitter: KernelEmitter, op: Op) -> None:
+    """A new array of random numbers. The runtime reads the method's arguments from words."""
+    split = len(op.args) - op.attrs["ndim"]
+    shape = sizes_of(emitter, op, op.args[split:])
+    result = made_array(emitter, op, result_of(op), shape)
+    count = shape[0]
+    for size in shape[1:]:
+        count = emitter.let("imul(%s, %s)" % (count, size))
+    numbers = [emitter.text[value] for value in op.args[1:split]] or [NULL]
+    words = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(2), ", ".join(numbers)))
+    emitter.checked("draw_array", emitter.text[op.args[0]], op.attrs["method"], words, result.data, count, op=op)
+    emitter.arrays[result_of(op)] = result
+
+
 def write_listed(emitter: KernelEmitter, op: Op) -> None:
     """A new array of the numbers in a list; leaves where one does not have the expected type."""
     items, kind, kinds = emitter.text[op.args[0]], array_type(result_of(op)), op.attrs["kinds"]
@@ -275,5 +289,5 @@ def write_put_mask(emitter: KernelEmitter, op: Op) -> None:
 
 SCATTER_OPERATIONS: Dict[str, Callable[[KernelEmitter, Op], None]] = {
     "scatter": write_scatter, "shares": write_shares, "rows": write_rows, "add_at": write_add_at, "pick": write_pick,
-    "listed": write_listed, "elements": write_elements,
+    "listed": write_listed, "draw_array": write_draw_array, "elements": write_elements,
     "put_mask": write_put_mask}

@@ -1,4 +1,4 @@
-/* Single random numbers, drawn as the methods of NumPy's and Python's generators draw them.
+/* Random numbers, one or an array of them, drawn as the methods of NumPy's and Python's generators draw them.
  *
  * numpy.random's generators store the addresses of their functions and of their state, as bitgen.h describes.
  * kernel/bit_generators.py finds the offsets, and the distributions that numpy.random exports. A generator whose lock
@@ -80,13 +80,12 @@ legacy_normal_number(LegacyGauss *state)
     return factor * y;
 }
 
-static int64_t
-bounded_number(bitgen_t *bits, int64_t low, int64_t high, bool masked)
+/* Fills an array with integers from low on and below high. */
+static void
+fill_bounded(bitgen_t *bits, int64_t low, int64_t high, bool masked, int64_t *out, int64_t count)
 {
     typedef void (*Fill)(bitgen_t *, uint64_t, uint64_t, npy_intp, bool, uint64_t *);
-    uint64_t result;
-    ((Fill)draw_words[BOUNDED])(bits, (uint64_t)low, (uint64_t)high - 1 - (uint64_t)low, 1, masked, &result);
-    return (int64_t)result;
+    ((Fill)draw_words[BOUNDED])(bits, (uint64_t)low, (uint64_t)high - 1 - (uint64_t)low, count, masked, (uint64_t *)out);
 }
 
 /* True if the methods draw for this range and scale instead of raising. */
@@ -131,39 +130,93 @@ draw_of_python(PyObject *generator, int64_t method, int64_t address)
     return 0;
 }
 
-/* draw(generator, method, words): the words are the method's arguments. The result replaces the first one. */
-int64_t
-runtime_draw(int64_t owner, int64_t method, int64_t address)
-{
-    double *numbers = (double *)address;
-    int64_t *words = (int64_t *)address;
-    const int64_t *at = draw_words;
+/* Assigns the expression `number` to each element of `out`. */
+#define FILL(number) \
+    for (int64_t k = 0; k < count; k++) { \
+        out[k] = (number); \
+    }
 
-    if (method >= PYTHON_RANDOM) {
-        return draw_of_python((PyObject *)owner, method, address);
-    }
+/* Fills `out` with numbers by a method of one of NumPy's generators; `words` are its arguments. The method has been
+ * checked by may_draw. */
+static void
+fill(int64_t owner, int64_t method, const int64_t *words, double *out, int64_t count)
+{
+    const int64_t *at = draw_words;
     int legacy = method >= LEGACY_RANDOM;
-    const char *lock = *(const char **)(owner + at[legacy ? LEGACY_LOCK : NEW_LOCK]);
-    if (lock[at[LOCK_TAKEN]] || !may_draw(method, numbers, words)) {
-        return DECLINED;
-    }
+    double first, second;
+
+    memcpy(&first, words, sizeof(first));
+    memcpy(&second, words + 1, sizeof(second));
     bitgen_t *bits = (bitgen_t *)(owner + at[legacy ? LEGACY_BITS : NEW_BITS]);
     LegacyGauss *gauss = (LegacyGauss *)(owner + at[LEGACY_GAUSS]);
     switch (method) {
     case DRAW_RANDOM:
-    case LEGACY_RANDOM: numbers[0] = bits->next_double(bits->state); break;
+    case LEGACY_RANDOM: FILL(bits->next_double(bits->state)) break;
     case DRAW_UNIFORM:
-    case LEGACY_UNIFORM: numbers[0] += (numbers[1] - numbers[0]) * bits->next_double(bits->state); break;
-    case DRAW_STANDARD_NORMAL: numbers[0] = ((double (*)(bitgen_t *))at[STANDARD_NORMAL])(bits); break;
-    case DRAW_NORMAL: numbers[0] = ((double (*)(bitgen_t *, double, double))at[NORMAL])(bits, numbers[0], numbers[1]); break;
-    case DRAW_STANDARD_EXPONENTIAL: numbers[0] = ((double (*)(bitgen_t *))at[STANDARD_EXPONENTIAL])(bits); break;
-    case DRAW_EXPONENTIAL: numbers[0] = ((double (*)(bitgen_t *, double))at[EXPONENTIAL])(bits, numbers[0]); break;
-    case LEGACY_STANDARD_NORMAL: numbers[0] = legacy_normal_number(gauss); break;
-    case LEGACY_NORMAL: numbers[0] += numbers[1] * legacy_normal_number(gauss); break;
+    case LEGACY_UNIFORM: FILL(first + (second - first) * bits->next_double(bits->state)) break;
+    case DRAW_STANDARD_NORMAL: FILL(((double (*)(bitgen_t *))at[STANDARD_NORMAL])(bits)) break;
+    case DRAW_NORMAL: FILL(((double (*)(bitgen_t *, double, double))at[NORMAL])(bits, first, second)) break;
+    case DRAW_STANDARD_EXPONENTIAL: FILL(((double (*)(bitgen_t *))at[STANDARD_EXPONENTIAL])(bits)) break;
+    case DRAW_EXPONENTIAL: FILL(((double (*)(bitgen_t *, double))at[EXPONENTIAL])(bits, first)) break;
+    case LEGACY_STANDARD_NORMAL: FILL(legacy_normal_number(gauss)) break;
+    case LEGACY_NORMAL: FILL(first + second * legacy_normal_number(gauss)) break;
     case DRAW_INTEGERS:
-    case LEGACY_RANDINT: words[0] = bounded_number(bits, words[0], words[1], legacy); break;
+    case LEGACY_RANDINT: fill_bounded(bits, words[0], words[1], legacy, (int64_t *)out, count); break;
     }
+}
+
+/* The count from which on an array is filled without the GIL, as NumPy does. A fill of fewer numbers is so short that
+ * taking the generator's lock would cost more. */
+#define MANY 2048
+
+/* As fill, without the GIL and with the generator's lock, which no other thread has. */
+static int64_t
+fill_without_gil(PyObject *lock, int64_t owner, int64_t method, const int64_t *words, double *out, int64_t count)
+{
+    PyObject *done = PyObject_CallMethod(lock, "acquire", NULL); /* owned */
+
+    if (done == NULL) {
+        return LAUNCHER_ERROR;
+    }
+    Py_DECREF(done);
+    Py_BEGIN_ALLOW_THREADS
+    fill(owner, method, words, out, count);
+    Py_END_ALLOW_THREADS
+    done = PyObject_CallMethod(lock, "release", NULL);
+    if (done == NULL) { /* the numbers are drawn, so that the kernel must go on */
+        PyErr_WriteUnraisable(lock);
+        return 0;
+    }
+    Py_DECREF(done);
     return 0;
+}
+
+/* draw_array(generator, method, words, data, count): fills an array in C order; the words are the method's arguments.
+ * While the GIL is held, no other thread can begin to draw. */
+int64_t
+runtime_draw_array(int64_t owner, int64_t method, int64_t words, int64_t data, int64_t count)
+{
+    int legacy = method >= LEGACY_RANDOM;
+    PyObject *lock = *(PyObject **)(owner + draw_words[legacy ? LEGACY_LOCK : NEW_LOCK]); /* borrowed */
+
+    if (((const char *)lock)[draw_words[LOCK_TAKEN]] || !may_draw(method, (const double *)words, (const int64_t *)words)) {
+        return DECLINED;
+    }
+    if (count >= MANY) {
+        return fill_without_gil(lock, owner, method, (const int64_t *)words, (double *)data, count);
+    }
+    fill(owner, method, (const int64_t *)words, (double *)data, count);
+    return 0;
+}
+
+/* draw(generator, method, words): the words are the method's arguments. The result replaces the first one. */
+int64_t
+runtime_draw(int64_t owner, int64_t method, int64_t address)
+{
+    if (method >= PYTHON_RANDOM) {
+        return draw_of_python((PyObject *)owner, method, address);
+    }
+    return runtime_draw_array(owner, method, address, address, 1);
 }
 
 /* draws_configure(words): sets draw_words. */
@@ -200,6 +253,24 @@ module_draw(PyObject *Py_UNUSED(module), PyObject *arguments)
     return status == LAUNCHER_ERROR ? NULL : PyBool_FromLong(status == 0);
 }
 
+/* draw_array(generator, method, address of two words, address, count): returns whether an array was filled. */
+static PyObject *
+module_draw_array(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    PyObject *generator; /* borrowed */
+    int method;
+    Py_ssize_t words, data, count;
+
+    if (!PyArg_ParseTuple(arguments, "Oinnn", &generator, &method, &words, &data, &count)) {
+        return NULL;
+    }
+    if (method < 0 || method >= PYTHON_RANDOM || count < 0) {
+        PyErr_SetString(PyExc_ValueError, "method must be one of NumPy's generators, and count not negative");
+        return NULL;
+    }
+    return PyBool_FromLong(runtime_draw_array((int64_t)generator, method, words, data, count) == 0);
+}
+
 /* method_address(descriptor): the address of the C function of a method without arguments. */
 static PyObject *
 module_method_address(PyObject *Py_UNUSED(module), PyObject *method)
@@ -213,6 +284,7 @@ module_method_address(PyObject *Py_UNUSED(module), PyObject *method)
 PyMethodDef draw_functions[] = {
     {"draws_configure", draws_configure, METH_O, "Says where random generators keep what kernels draw from."},
     {"draw", module_draw, METH_VARARGS, "Draws as kernels do, by the method of a number, from and to two words."},
+    {"draw_array", module_draw_array, METH_VARARGS, "Fills an array as kernels do."},
     {"method_address", module_method_address, METH_O, "The address of the C function of a method descriptor."},
     {NULL},
 };
