@@ -26,6 +26,7 @@ from pijit.core.reasons import reason
 from pijit.core.stance import current
 from pijit.core.tape.host_calls import HOST_FUNCTIONS
 from pijit.joint.entry import Form, Found, JointEntry, Raised, Repeat, is_plain, run_entry
+from pijit.joint.generators import generators_of
 from pijit.joint.parts import JointPart, JointParts, Show
 from pijit.joint.texts import print_texts
 
@@ -101,9 +102,10 @@ class GradientKernels:
         return how + whys[0] if whys else "later calls are one kernel"
 
     def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], warm: int = WARM,
-             raised: Optional[Raised] = None) -> Union[Found, Repeat, None]:
+             raised: Optional[Raised] = None, probes: bool = False) -> Union[Found, Repeat, None]:
         """Value and gradients, or None: the tape is to run this call, as it runs the first ``warm`` ones. A `Repeat`
-        stands for None after host calls. ``raised`` is the answer of `usual` to this call."""
+        stands for None after host calls. ``raised`` is the answer of `usual` to this call. If the call ``probes``, the
+        tape runs it in any case."""
         try:
             if raised is not None:
                 return self._after_error(args, raised)
@@ -123,7 +125,7 @@ class GradientKernels:
             if self._calls <= warm:
                 self.why = reason("PJ510", because="the first calls use the tape")
                 return None
-            return self._call(args, kwargs)
+            return self._call(args, kwargs, probes)
         except Exception as error:
             from pijit.core.asynchronous_exceptions import raise_asynchronous
 
@@ -143,7 +145,7 @@ class GradientKernels:
             return reason("PJ510", because="it is traced, or the stance is not the default")
         return ""
 
-    def _call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Union[Found, Repeat, None]:
+    def _call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], probes: bool) -> Union[Found, Repeat, None]:
         """`call` for calls that the dispatch in C does not run."""
         if self._binder is None or self._binder.code is not self._function.__code__:
             self._start()
@@ -167,9 +169,9 @@ class GradientKernels:
         if entry.function is None or inputs is None or not self._is_chosen(entry, inputs):
             return None
         try:
-            found = run_entry(number, entry, inputs)
+            found = run_entry(number, entry, inputs, probes)
         except TooLarge:
-            found = self._run_larger(number, inputs, roots)
+            found = self._run_larger(number, inputs, roots, probes)
         if type(found) is tuple:
             self._set_dispatch()
             if entry.keep is not None:
@@ -234,7 +236,7 @@ class GradientKernels:
                                                  vars(builtins))
         self._dispatch.set_states(*known)
         self._dispatch.set_entries(tuple(
-            (entry.program, _usual(entry.function) if entry.are_plain and not entry.has_host_calls else None,
+            (entry.program, _usual(entry.function) if entry.runs_in_c else None,
              _usual(entry.backward),
              () if entry.are_arrays else entry.wanted) for entry in self.entries))
         if self._usual is None and self._caller is not None and not self._form.has_aux:
@@ -250,7 +252,8 @@ class GradientKernels:
         """What the guards of a call read."""
         return self._binder.bind(args, kwargs), self._function.__globals__, vars(builtins)
 
-    def _run_larger(self, number: int, inputs: Sequence[Any], roots: Tuple[Any, ...]) -> Union[Found, Repeat, None]:
+    def _run_larger(self, number: int, inputs: Sequence[Any], roots: Tuple[Any, ...],
+                    probes: bool = False) -> Union[Found, Repeat, None]:
         """The result of an entry with checkpoints, where loops would save too much otherwise; or None."""
         for place in range(len(LEVELS)):
             larger = self._larger(number, place, roots)
@@ -258,7 +261,7 @@ class GradientKernels:
             if larger.function is None:
                 return None
             try:
-                found = run_entry(number, larger, inputs)
+                found = run_entry(number, larger, inputs, probes)
             except TooLarge:
                 continue
             if type(found) is tuple:
@@ -346,6 +349,7 @@ class GradientKernels:
                     raise Irreversible("an argument that is no float and no float array in C order")
             kinds = [whole.graph.inputs[position].type for position in wanted]
             shapes = {value: one.shape for value, one in zip(whole.graph.inputs, inputs) if type(one) is np.ndarray}
+            generators = generators_of(whole.graph)
             key = self._store_key(whole, wanted, inputs, limit, levels, has_static_shapes)
             make = functools.partial(_made_joint, whole.graph, [whole.graph.inputs[position] for position in wanted],
                                      shapes, limit, whole.returning, levels, self._form.has_aux, has_static_shapes)
@@ -356,7 +360,7 @@ class GradientKernels:
         arrays = not any(isinstance(kind, Scalar) for kind in kinds)
         return JointEntry(whole.program, parts.forward, parts.backward, wanted, parts.source, are_plain=plain,
                           are_arrays=arrays, has_host_calls=parts.has_host_calls, keep=parts.keep,
-                          has_static_shapes=has_static_shapes)
+                          generators=generators, has_static_shapes=has_static_shapes)
 
     def _store_key(self, whole: Any, wanted: Tuple[int, ...], inputs: Sequence[Any], limit: int, levels: int,
                    has_static_shapes: bool) -> str:

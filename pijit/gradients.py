@@ -167,7 +167,7 @@ class GradFunction(GradientFunction):
 
     def _report(self, kernels: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[GradientReport, str]:
         """The report on one call that these kernels try, and the source of the joint function, or ""."""
-        found = kernels.call(args, kwargs, warm=0) if kernels and not STATE.tapes else None
+        found = kernels.call(args, kwargs, warm=0, probes=True) if kernels and not STATE.tapes else None
         why = kernels.why if kernels else ""
         is_whole = found is not None and len(found) > 1
         outcomes = ALL_MADE if is_whole else found[0] if found is not None else ()

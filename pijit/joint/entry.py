@@ -1,4 +1,4 @@
-"""Entries of gradient kernels: the joint functions for the calls for which guards hold, and how a call runs one.
+"""Entries of gradient kernels: guards, the joint functions for the calls that they hold for, and how a call runs.
 
 `pijit/gradient_kernels.py` makes and chooses entries. An entry never decides whether it is for a call.
 """
@@ -13,6 +13,7 @@ from pijit.core.error_states import enter_ignoring, enter_raising, leave
 from pijit.core.graph.reverse.errors import TooLarge, check_answer
 from pijit.core.named_tuples import NamedTuple
 from pijit.core.tape.host_calls import Outcome, outcomes_of, run_no_python
+from pijit.joint.generators import restore, states_of
 
 Found = Tuple[Any, Sequence[Any], int]
 """The value and the gradients of one call, and the number of the entry that computed them."""
@@ -42,6 +43,7 @@ class JointEntry(NamedTuple):
         are_arrays: whether all active inputs are arrays, so that the gradients have their types.
         has_host_calls: whether the function makes host calls.
         keep: puts the functions on disk, once both have run; it does that at most once.
+        generators: the positions of the random generators that the functions draw from.
         larger: the entries with checkpoints for calls whose loops would save too much otherwise; see `LEVELS`.
         has_static_shapes: whether the guards compare the shapes of all arrays.
     """
@@ -56,8 +58,14 @@ class JointEntry(NamedTuple):
     are_arrays: bool = False
     has_host_calls: bool = False
     keep: Any = None
+    generators: Tuple[int, ...] = ()
     larger: Tuple[Any, ...] = ()
     has_static_shapes: bool = False
+
+    @property
+    def runs_in_c(self) -> bool:
+        """Whether the dispatch in C may run the function: nothing has to be looked at before a call or after it."""
+        return self.are_plain and not self.has_host_calls and not self.generators
 
 
 class Form(NamedTuple):
@@ -88,14 +96,28 @@ def is_plain(value: Any) -> bool:
     return type(value) is float or isinstance(value, np.floating)
 
 
-def run_entry(number: int, entry: JointEntry, inputs: Sequence[Any]) -> Union[Found, Repeat, None]:
+def run_entry(number: int, entry: JointEntry, inputs: Sequence[Any],
+              probes: bool = False) -> Union[Found, Repeat, None]:
     """The result of the joint function of entry ``number``, or None if it raised; a `Repeat` after host calls.
 
-    The caller's error state decides what NumPy reports.
+    The caller's error state decides what NumPy reports. Unless there is a result, random generators are as before; so
+    they are in any case if the call ``probes``, because the tape runs it, too.
 
     Raises:
         TooLarge: loops would save too much. There was no host call.
     """
+    states = states_of(inputs, entry.generators) if entry.generators else []
+    found: Union[Found, Repeat, None] = None
+    try:
+        found = _run(number, entry, inputs)
+    finally:
+        if states and (probes or type(found) is not tuple):
+            restore(states)
+    return found
+
+
+def _run(number: int, entry: JointEntry, inputs: Sequence[Any]) -> Union[Found, Repeat, None]:
+    """`run_entry` for functions that draw no random numbers."""
     if not entry.are_plain and not all(is_plain(inputs[position]) for position in entry.wanted):
         return None
     if entry.has_host_calls and not run_no_python(inputs):

@@ -7,7 +7,7 @@ import weakref
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured, jitted
+from tests.harness import assert_nothing_breaks, check, fail_unless_captured, jitted
 
 
 @pytest.fixture
@@ -40,6 +40,20 @@ def test_operators_and_functions_of_tensors_are_kernels(ms):
     same(lambda a: a.sum() + a.mean(), x)
     same(lambda a: ms.ops.matmul(a, a.T), x)
     same(lambda a: a[0] + a[1:], x)
+
+
+def test_dropout_in_training_is_part_of_one_kernel(ms):
+    nn = ms.nn
+    cell = nn.SequentialCell(nn.Dense(3, 4), nn.ReLU(), nn.Dropout(p=0.4), nn.Dense(4, 4), nn.Dropout(p=0.1), nn.Tanh())
+    cell.set_train()
+    x = ms.Tensor(np.linspace(-1.0, 1.0, 30).reshape(10, 3).astype("f"))
+    fast = jitted(cell.__call__)
+    for _ in range(2):
+        ms.set_seed(3)
+        wanted = [cell(x).asnumpy().tobytes() for _ in range(5)]
+        ms.set_seed(3)
+        assert [fast(x).asnumpy().tobytes() for _ in range(5)] == wanted and len(set(wanted)) == 5
+    assert_nothing_breaks(cell.__call__, x)
 
 
 def test_cells_are_kernels(ms):

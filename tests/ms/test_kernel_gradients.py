@@ -142,6 +142,32 @@ def test_layers(name, monkeypatch):
         assert compare(lambda: gradient(*fewer), cell, monkeypatch)
 
 
+def test_dropout_draws_once_for_the_value_and_the_gradients():
+    import pijit.ms as ms
+    from pijit.ms import kernel_gradients, nn
+
+    cell = with_loss(perceptron(nn.Dropout(p=0.3)), nn.CrossEntropyLoss())
+    cell.set_train(True)
+    x, y = ms.Tensor(IMAGES), ms.Tensor(CLASSES)
+
+    def run(calls, uses_tape):
+        ms.set_seed(7)
+        found = []
+        for _ in range(calls):
+            gradient = ms.value_and_grad(cell, None, cell.trainable_params())
+            found.append([one.tobytes() for one in arrays(gradient(x, y))])
+            assert uses_tape or len(found) <= 2 or kernel_gradients.why_not(cell) == ""
+        return found
+
+    got = run(6, False)
+    with pytest.MonkeyPatch.context() as patched:
+        from pijit.ms import gradient_functions
+
+        patched.setattr(gradient_functions, "kernel_gradients", lambda *args: None)
+        assert got == run(6, True)
+    assert len({value for value, *_ in got}) == 6
+
+
 def test_training_has_the_tapes_bits(monkeypatch):
     import pijit.ms as ms
     from pijit.ms import gradient_functions, nn

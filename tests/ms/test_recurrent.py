@@ -221,6 +221,7 @@ def test_dropout_between_layers():
     plain = cell(x)[0].asnumpy()
     cell.set_train()
     assert not np.array_equal(cell(x)[0].asnumpy(), plain)
+    assert_nothing_breaks(cell.__call__, x)
     cell.set_train(False)
     assert np.array_equal(cell(x)[0].asnumpy(), plain)
 
