@@ -51,7 +51,8 @@ HERE = os.path.dirname(__file__)
 collect_ignore = ["native/hidden/test_hidden_functions.py"]  # which has syntax that 3.7 does not have
 if sys.version_info >= (3, 11):  # tests of bytecode that these versions do not have, and of the frame hook
     both = ("test_opcodes.py", "test_methods.py")  # of the normal form; the rest has its like in files of 3.11 and later
-    collect_ignore = ["bytecode/" + name for name in os.listdir(os.path.join(HERE, "bytecode"))
+    collect_ignore = [folder + name for folder in ("bytecode/", "bytecode/linker/")
+                      for name in os.listdir(os.path.join(HERE, folder))
                       if name.startswith("test_") and not name.endswith(("_311.py", "_314.py")) and name not in both]
     # Shadow frames are the hook's; tests/bytecode/test_identity_311.py has what test_identity.py has.
     collect_ignore += ["conformance/test_identity.py", "conformance/test_identity_frame.py"]

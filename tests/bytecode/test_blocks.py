@@ -1,7 +1,10 @@
 """Blocks, order, dominators and loops; graph facts are stated by source line, which all versions share."""
 
 import pytest
-from bytecode_samples import (
+
+from pijit.core.bytecode.analysis.blocks import build_cfg
+from pijit.core.bytecode.codec.decode import decode
+from tests.bytecode.bytecode_samples import (
     NAMES,
     SAMPLES,
     at,
@@ -14,9 +17,6 @@ from bytecode_samples import (
     while_else,
     with_statement,
 )
-
-from pijit.core.bytecode.analysis.blocks import build_cfg
-from pijit.core.bytecode.codec.decode import decode
 
 
 def graph(function):

@@ -8,12 +8,11 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("test_flow, test_liveness and test_usedef are for earlier versions", allow_module_level=True)
 
-from bytecode_samples import NAMES, SAMPLES, outcome
-
 from pijit.core.bytecode.analysis.blocks import build_cfg, innermost_handler
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.analysis.use_def import Definition, UseDef
 from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from tests.bytecode.bytecode_samples import NAMES, SAMPLES, outcome
 
 
 def fails(x):

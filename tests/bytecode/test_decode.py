@@ -2,10 +2,10 @@ import dis
 import sys
 
 import pytest
-from bytecode_samples import NAMES, SAMPLES, keywords
 
 from pijit.core.bytecode.codec.decode import count_arguments, decode
 from pijit.core.bytecode.codec.encode import replace_code
+from tests.bytecode.bytecode_samples import NAMES, SAMPLES, keywords
 
 
 @pytest.mark.parametrize("function", [function for function, _ in SAMPLES], ids=NAMES)

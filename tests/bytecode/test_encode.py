@@ -3,7 +3,11 @@ import sys
 from types import FunctionType
 
 import pytest
-from bytecode_samples import (
+
+from pijit.core.bytecode.analysis.blocks import build_cfg
+from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.codec.encode import Assembler, Label, NewInstr, reencode, replace_code
+from tests.bytecode.bytecode_samples import (
     NAMES,
     SAMPLES,
     at,
@@ -16,10 +20,6 @@ from bytecode_samples import (
     try_everything,
     while_else,
 )
-
-from pijit.core.bytecode.analysis.blocks import build_cfg
-from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.codec.encode import Assembler, Label, NewInstr, reencode, replace_code
 
 
 def with_code(function, code):

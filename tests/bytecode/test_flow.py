@@ -2,12 +2,12 @@ import dis
 import sys
 
 import pytest
-from bytecode_samples import NAMES, SAMPLES, executed, for_else, nested_finally, with_statement
 
 from pijit.core.bytecode.analysis.blocks import build_cfg, innermost_handler
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, NewInstr, replace_code
 from pijit.core.bytecode.flow.control_flow import BlockEntry, trace_flow
+from tests.bytecode.bytecode_samples import NAMES, SAMPLES, executed, for_else, nested_finally, with_statement
 
 BEFORE_38 = sys.version_info < (3, 8)
 

@@ -2,11 +2,11 @@ import random
 import sys
 
 import pytest
-from bytecode_samples import straight
 
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import replace_code
 from pijit.core.bytecode.instructions.line_table import LINE_TABLE_FIELD, line_of_each_unit, write_line_table
+from tests.bytecode.bytecode_samples import straight
 
 NO_LINES = sys.version_info >= (3, 10)
 

@@ -2,11 +2,11 @@ import inspect
 import sys
 
 import pytest
-from bytecode_samples import NAMES, SAMPLES, at, executed, try_everything
 
 from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.analysis.liveness import Liveness, reads_all_locals
 from pijit.core.bytecode.codec.decode import decode
+from tests.bytecode.bytecode_samples import NAMES, SAMPLES, at, executed, try_everything
 
 
 def liveness(function):

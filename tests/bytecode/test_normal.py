@@ -1,12 +1,12 @@
 """Finally bodies copied for each way in do what they did once for all."""
 
 import pytest
-from bytecode_samples import NAMES, SAMPLES, Manager, outcome
 
 from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.normal_form.expand_finally_37 import COPIED_BY_COMPILER
 from pijit.core.bytecode.normal_form.normalise import normal_code
+from tests.bytecode.bytecode_samples import NAMES, SAMPLES, Manager, outcome
 from tests.bytecode.test_encode import with_code
 
 

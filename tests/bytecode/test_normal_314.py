@@ -13,8 +13,6 @@ if sys.version_info < (3, 14):
 
 import dis
 
-from link_samples_311 import Launch, cfg_of, index_of, linked, local
-
 from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, NewInstr
@@ -24,6 +22,7 @@ from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site
 from pijit.core.bytecode.normal_form import split_instructions_311
 from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
 from pijit.core.pythons import why_no_gradients, why_not_python
+from tests.bytecode.linker.link_samples_311 import Launch, cfg_of, index_of, linked, local
 
 
 def function_of(source, name="f"):

@@ -10,8 +10,6 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("these tables come with CPython 3.11", allow_module_level=True)
 
-from bytecode_samples import NAMES, SAMPLES, straight, try_everything
-
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.instructions.exception_table import ExceptionEntry, read_exception_table, write_exception_table
 from pijit.core.bytecode.instructions.location_table import (
@@ -21,6 +19,7 @@ from pijit.core.bytecode.instructions.location_table import (
     read_locations,
     write_locations,
 )
+from tests.bytecode.bytecode_samples import NAMES, SAMPLES, straight, try_everything
 
 FUNCTIONS = pytest.mark.parametrize("function", [function for function, _ in SAMPLES], ids=NAMES)
 

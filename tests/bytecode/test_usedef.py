@@ -1,9 +1,9 @@
 import pytest
-from bytecode_samples import NAMES, SAMPLES, at, conditional, deletes, executed, for_else
 
 from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.analysis.use_def import Definition, UseDef
 from pijit.core.bytecode.codec.decode import decode
+from tests.bytecode.bytecode_samples import NAMES, SAMPLES, at, conditional, deletes, executed, for_else
 
 
 def chains(function):

@@ -8,9 +8,6 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("earlier versions have tests of their own", allow_module_level=True)
 
-from bytecode_samples import SAMPLES
-from link_samples_311 import Launch, cfg_of, index_of
-
 from pijit.core.bytecode.analysis.definite_assignment_311 import checked, maybe_unbound, unproved_loads
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, Label, NewInstr, replace_code
@@ -18,6 +15,8 @@ from pijit.core.bytecode.instructions.exception_table import read_exception_tabl
 from pijit.core.bytecode.linker import verify, verify_311
 from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site, link
 from pijit.core.bytecode.linker.verify import why_wrong
+from tests.bytecode.bytecode_samples import SAMPLES
+from tests.bytecode.linker.link_samples_311 import Launch, cfg_of, index_of
 
 CHECKS_LOADS = sys.version_info >= (3, 12)
 

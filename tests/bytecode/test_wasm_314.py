@@ -5,6 +5,7 @@ variable PIJIT_PYODIDE names, else in `node_modules/pyodide` of this environment
 Tests run there as `wasm/program.py` says: with pytest, and with the library `bytecode`, of this environment.
 """
 
+import glob
 import importlib.util
 import json
 import os
@@ -77,9 +78,10 @@ def run(folder, *arguments):
 
 def test_the_tests_of_this_folder_pass(folder):
     """Tables, encoder, normal form, linked code with launchers in Python."""
-    names = sorted(name for name in os.listdir(HERE) if name.startswith("test_") and name.endswith(("_311.py", "_314.py")))
+    found = [os.path.relpath(path, HERE) for path in glob.glob(os.path.join(HERE, "**", "test_*"), recursive=True)]
+    names = sorted(name for name in found if name.endswith(("_311.py", "_314.py")))
     apart = ("test_identity_311.py", "test_nop_linker_311.py", "test_wasm_314.py")
-    shown = run(folder, "pytest", *("/work/tests/bytecode/" + name for name in names if name not in apart))
+    shown = run(folder, "pytest", *("/work/tests/bytecode/" + name for name in names if os.path.basename(name) not in apart))
     passed = next(line for line in shown.split("\n") if " passed" in line).split(" passed")[0].split()[-1]
     assert int(passed) > 400, shown[-3000:]
 

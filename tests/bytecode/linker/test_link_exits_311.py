@@ -7,7 +7,10 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("earlier versions have tests of their own", allow_module_level=True)
 
-from link_samples_311 import (
+from pijit.core.bytecode.linker.deferred_warning import Report
+from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Probe, Site, held_back, link
+from pijit.core.bytecode.linker.osr import Given
+from tests.bytecode.linker.link_samples_311 import (
     NUMBERS,
     Launch,
     Natives,
@@ -22,10 +25,6 @@ from link_samples_311 import (
     straight_site,
     until,
 )
-
-from pijit.core.bytecode.linker.deferred_warning import Report
-from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Probe, Site, held_back, link
-from pijit.core.bytecode.linker.osr import Given
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pijit
 from pijit.core.error_states import states
 from pijit.core.pythons import why_not_python
 from pijit.gradient_kernels import MOST_LEFT, WARM
-from tests.gradients.joint_gradient import Gradient, bits
+from tests.gradients.joint.joint_gradient import Gradient, bits
 
 pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
 needs_states = pytest.mark.skipif(states() is None, reason="NumPy before 2.0 has no error states that C can enter")

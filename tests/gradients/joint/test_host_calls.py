@@ -11,7 +11,7 @@ import pytest
 import pijit
 from pijit.core.graph.reverse import checkpoints
 from pijit.core.pythons import why_not_python
-from tests.gradients.joint_gradient import Gradient
+from tests.gradients.joint.joint_gradient import Gradient
 
 pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
 

@@ -10,12 +10,11 @@ if sys.version_info < (3, 11):
 
 from types import CellType
 
-from link_samples_311 import Launch, Natives, cfg_of, index_of, leaving, line_of, linked
-
 from pijit.core._hook import UNBOUND
 from pijit.core.bytecode.linker.continuation import Continuation, _native
 from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site, link
 from pijit.core.bytecode.linker.osr import move_points
+from tests.bytecode.linker.link_samples_311 import Launch, Natives, cfg_of, index_of, leaving, line_of, linked
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 import pijit
 from pijit.core.pythons import why_not_python
 from pijit.gradient_kernels import MOST_LEFT
-from tests.gradients.joint_gradient import Gradient, is_kernel
+from tests.gradients.joint.joint_gradient import Gradient, is_kernel
 
 pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
 

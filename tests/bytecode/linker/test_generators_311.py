@@ -13,8 +13,6 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("earlier versions have tests of their own", allow_module_level=True)
 
-from link_samples_311 import cfg_of, leaving, made
-
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, NewInstr
 from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
@@ -39,6 +37,7 @@ from pijit.core.bytecode.rewrite.generator_to_loop import (
     consumed,
     variable,
 )
+from tests.bytecode.linker.link_samples_311 import cfg_of, leaving, made
 
 
 def with_values(code, values):

@@ -6,7 +6,7 @@ import pytest
 from pijit.core import _hook
 from pijit.core.kernel import disk_cache
 from pijit.core.pythons import why_not_python
-from tests.gradients.joint_gradient import Gradient, is_kernel
+from tests.gradients.joint.joint_gradient import Gradient, is_kernel
 
 pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
 

@@ -12,7 +12,7 @@ import pytest
 from pijit.core import _hook
 from pijit.core.kernel import disk_cache, kernel_record
 from pijit.joint import store
-from tests.gradients.joint_gradient import Gradient
+from tests.gradients.joint.joint_gradient import Gradient
 
 pytestmark = pytest.mark.skipif(not disk_cache.SUPPORTED, reason="kernels are not kept on disk here")
 ROOT = pathlib.Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import pytest
 import pijit
 from pijit.core.pythons import why_not_python
 from pijit.gradient_kernels import WARM
-from tests.gradients.joint_gradient import bits
+from tests.gradients.joint.joint_gradient import bits
 
 pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
 

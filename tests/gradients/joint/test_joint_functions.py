@@ -11,7 +11,7 @@ import pijit
 from pijit.core import _hook
 from pijit.core.pythons import why_not_python
 from pijit.gradient_kernels import GradientKernels
-from tests.gradients.joint_gradient import Gradient, bits, is_kernel
+from tests.gradients.joint.joint_gradient import Gradient, bits, is_kernel
 
 pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
 

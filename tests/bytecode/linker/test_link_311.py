@@ -8,7 +8,8 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("earlier versions have tests of their own", allow_module_level=True)
 
-from link_samples_311 import (
+from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site
+from tests.bytecode.linker.link_samples_311 import (
     NUMBERS,
     Launch,
     cfg_of,
@@ -22,8 +23,6 @@ from link_samples_311 import (
     straight_site,
     two_loops,
 )
-
-from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site
 
 
 def test_usual_exit_stores_locals_and_goes_on():

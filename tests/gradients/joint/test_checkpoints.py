@@ -7,8 +7,8 @@ import pijit
 from pijit import gradient_kernels
 from pijit.core.graph.reverse import checkpoints
 from pijit.core.pythons import why_not_python
-from tests.gradients import test_joint_loops as loops
-from tests.gradients.joint_gradient import Gradient, is_kernel
+from tests.gradients.joint import test_joint_loops as loops
+from tests.gradients.joint.joint_gradient import Gradient, is_kernel
 
 pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
 SAVES_NOTHING = {"heat", "wave", "squares", "last_only", "rows", "elements", "rewritten"}

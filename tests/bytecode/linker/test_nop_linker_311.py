@@ -11,10 +11,12 @@ import sys
 
 import pytest
 
+from tests import harness
+
 if sys.version_info < (3, 11):
     pytest.skip("tests/conformance links CPython's tests on earlier versions", allow_module_level=True)
 
-SCRIPT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "conformance", "nop_linked.py")
+SCRIPT = os.path.join(os.path.dirname(harness.__file__), "conformance", "nop_linked.py")
 
 
 def report_of(folder, *arguments):

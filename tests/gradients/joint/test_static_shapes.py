@@ -7,7 +7,7 @@ from pijit.core import _hook
 from pijit.core.kernel import disk_cache
 from pijit.core.pythons import why_not_python
 from pijit.gradient_kernels import MOST_STATIC
-from tests.gradients.joint_gradient import Gradient
+from tests.gradients.joint.joint_gradient import Gradient
 
 pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
 

@@ -8,7 +8,8 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("earlier versions have tests of their own", allow_module_level=True)
 
-from link_samples_311 import (
+from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site, held_back, link
+from tests.bytecode.linker.link_samples_311 import (
     Launch,
     Natives,
     cfg_of,
@@ -22,8 +23,6 @@ from link_samples_311 import (
     two_loops,
     until,
 )
-
-from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site, held_back, link
 
 
 @pytest.fixture

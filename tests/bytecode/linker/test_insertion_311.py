@@ -10,10 +10,19 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("caches and exception tables come with CPython 3.11", allow_module_level=True)
 
-from bytecode_samples import NAMES, NUMBERS, SAMPLES, conditional, fail, for_else, outcome, straight, try_everything
-
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, Label, NewInstr
+from tests.bytecode.bytecode_samples import (
+    NAMES,
+    NUMBERS,
+    SAMPLES,
+    conditional,
+    fail,
+    for_else,
+    outcome,
+    straight,
+    try_everything,
+)
 
 
 def with_code(function, code):

@@ -17,7 +17,7 @@ from pijit.core.kernel.kernel_function import KernelLeft, OtherArguments
 from pijit.guards.guard import IsType
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import Global, Local
-from tests.gradients.joint_gradient import Gradient, is_kernel
+from tests.gradients.joint.joint_gradient import Gradient, is_kernel
 
 
 def waves(u0, steps):

@@ -6,7 +6,7 @@ import pytest
 import pijit
 from pijit.core.graph.reverse.uncounted import MOST_ROWS
 from pijit.core.pythons import why_not_python
-from tests.gradients.joint_gradient import Gradient, is_kernel
+from tests.gradients.joint.joint_gradient import Gradient, is_kernel
 
 pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
 

@@ -9,7 +9,7 @@ import pytest
 
 import pijit
 from pijit.core.pythons import why_not_python
-from tests.gradients.joint_gradient import Gradient, bits
+from tests.gradients.joint.joint_gradient import Gradient, bits
 
 pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
 
