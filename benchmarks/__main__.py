@@ -8,8 +8,8 @@ import sys
 import time
 from typing import Callable, Iterator, List, Optional, Sequence
 
+from benchmarks.cases.families import FAMILIES, SIZE_NAMES
 from benchmarks.competitors import start_compilers
-from benchmarks.families import FAMILIES, SIZE_NAMES
 from benchmarks.picture import picture
 from benchmarks.report import head, line, summary, title
 from benchmarks.rows import Row, rows_of

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 
 import pijit
-from benchmarks.case import Case
+from benchmarks.cases.case import Case
 
 try:
     import numexpr

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Se
 import numpy as np
 
 import pijit
-from benchmarks.case import Case, uniform
+from benchmarks.cases.case import Case, uniform
 from benchmarks.competitors import Competitors
 from benchmarks.measure import Spread, interleaved, middle, spread
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import pijit
+from benchmarks.cases.families import FAMILIES
 from benchmarks.competitors import WARM_UP, differ, far, outcome
-from benchmarks.families import FAMILIES
 
 TINY = 256
 """Elements of the largest array."""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks import report, rows
-from benchmarks.case import Case
+from benchmarks.cases.case import Case
 from benchmarks.measure import ROUNDS, Spread, geometric_mean, interleaved, middle, spread
 from benchmarks.picture import picture
 

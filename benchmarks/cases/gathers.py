@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from benchmarks.case import Case, noise, uniform, vectors
+from benchmarks.cases.case import Case, noise, uniform, vectors
 
 WORD = np.dtype(np.int64)
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from benchmarks.case import Case, grids, side, uniform
+from benchmarks.cases.case import Case, grids, side, uniform
 
 
 def blur(image):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from benchmarks.case import LOOPS, Case, grids, uniform
+from benchmarks.cases.case import LOOPS, Case, grids, uniform
 
 
 class Vec:

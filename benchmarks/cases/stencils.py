@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.case import Case, grids, uniform
+from benchmarks.cases.case import Case, grids, uniform
 
 
 def diffuse(u, c):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.case import LOOPS, Case, noise, uniform
+from benchmarks.cases.case import LOOPS, Case, noise, uniform
 
 PER_ROW = 8
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from benchmarks.case import Case, uniform, vectors
+from benchmarks.cases.case import Case, uniform, vectors
 
 
 def axpy(x, y):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.case import LOOPS, Case, noise, side
-from benchmarks.loops import BITS
+from benchmarks.cases.case import LOOPS, Case, noise, side
+from benchmarks.cases.loops import BITS
 
 DOUBLE = ("float64",)
 

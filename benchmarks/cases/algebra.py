@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.case import Case, noise, side
+from benchmarks.cases.case import Case, noise, side
 
 
 def gemver(a, u1, v1, u2, v2, y, z, alpha, beta):

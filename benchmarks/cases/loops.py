@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from benchmarks.case import INTEGERS, LOOPS, Case, grids, noise, side, uniform
+from benchmarks.cases.case import INTEGERS, LOOPS, Case, grids, noise, side, uniform
 
 BITS = {"L1": 6 << 10, "L2/L3": 96 << 10, "memory": 1 << 20}
 """Bytes of tables if each element takes Python a microsecond or more."""

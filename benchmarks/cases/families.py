@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Dict, Tuple
 
-from benchmarks import (
-                        algebra,
-                        complexes,
-                        elementwise,
-                        gathers,
-                        images,
-                        loops,
-                        networks,
-                        objects,
-                        particles,
-                        reductions,
-                        sparse,
-                        stencils,
-                        transforms,
+from benchmarks.cases import (
+    algebra,
+    complexes,
+    elementwise,
+    gathers,
+    images,
+    loops,
+    networks,
+    objects,
+    particles,
+    reductions,
+    sparse,
+    stencils,
+    transforms,
 )
-from benchmarks.case import SIZES, Case
+from benchmarks.cases.case import SIZES, Case
 
 FAMILIES: Dict[str, Tuple[Case, ...]] = {
     "stencils": stencils.CASES,

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from benchmarks.case import Case, noise, side, uniform
+from benchmarks.cases.case import Case, noise, side, uniform
 
 
 def distances(points):

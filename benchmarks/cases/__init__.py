@@ -1,0 +1,1 @@
+"""The programs that `python -m benchmarks` measures: one module per family, listed in `families.py`."""
