@@ -24,7 +24,7 @@ from pijit.core.errors import report_internal
 from pijit.core.graph.reverse.errors import Irreversible, TooLarge
 from pijit.core.reasons import reason
 from pijit.core.stance import current
-from pijit.core.tape.host_calls import HOST_FUNCTIONS
+from pijit.core.tape.host_calls import ALL_MADE, HOST_FUNCTIONS, Outcome
 from pijit.joint.entry import Form, Found, JointEntry, Raised, Repeat, is_plain, run_entry
 from pijit.joint.generators import generators_of
 from pijit.joint.parts import JointPart, JointParts, Show
@@ -100,6 +100,18 @@ class GradientKernels:
         refused = any(part is not None and part.uses_tape for part in (entry.function, entry.backward))
         how = "later calls use the tape: " if refused else "later calls run jitted functions: "
         return how + whys[0] if whys else "later calls are one kernel"
+
+    def probe(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[Sequence[Outcome], str, str]:
+        """Try a call that the tape runs in any case, and report on it.
+
+        Returns:
+            The outcomes of the host calls that were made; how later calls run, as a sentence; the source of the joint
+            function, or "".
+        """
+        found = self.call(args, kwargs, warm=0, probes=True)
+        if isinstance(found, Repeat) or found is None:
+            return (found.outcomes if found is not None else ()), self.why, ""
+        return ALL_MADE, self.how(found[2]), self.entries[found[2]].source
 
     def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], warm: int = WARM,
              raised: Optional[Raised] = None, probes: bool = False) -> Union[Found, Repeat, None]:

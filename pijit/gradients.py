@@ -11,11 +11,11 @@ from pijit.core.pythons import why_no_gradients, why_not_python
 from pijit.core.reasons import reason
 from pijit.core.tape import differentiate
 from pijit.core.tape.errors import GradientError
-from pijit.core.tape.host_calls import ALL_MADE, Outcome, replayed
+from pijit.core.tape.host_calls import Outcome, replayed
 from pijit.core.tape.records import record_result
 from pijit.core.tape.state import STATE, no_grad, reached
 from pijit.core.tape.tape import NUMBERS
-from pijit.reporting.gradient_report import GradientReport
+from pijit.reporting.gradient_report import GradientReport, files_of
 
 if TYPE_CHECKING or why_not_python() is None:
     from pijit.core._hook import GradientFunction
@@ -158,22 +158,13 @@ class GradFunction(GradientFunction):
         kernels = GradientKernels(self.__wrapped__, self._keys, self._tape_limit,  # type: ignore[attr-defined]
                                   show=shown.append) if self._compiles else None
         report, source = self._report(kernels, args, kwargs)
-        files = {"explain.txt": str(report) + "\n"}
-        if source:
-            files["joint.py"] = source
-        for texts in shown:
-            files.update(texts.files())
-        return files
+        return files_of(report, source, shown)
 
     def _report(self, kernels: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[GradientReport, str]:
         """The report on one call that these kernels try, and the source of the joint function, or ""."""
-        found = kernels.call(args, kwargs, warm=0, probes=True) if kernels and not STATE.tapes else None
-        why = kernels.why if kernels else ""
-        is_whole = found is not None and len(found) > 1
-        outcomes = ALL_MADE if is_whole else found[0] if found is not None else ()
-        report = GradientReport(self.__wrapped__, self._run(args, kwargs, outcomes).tape,  # type: ignore[attr-defined]
-                                kernels.how(found[2]) if kernels and found and is_whole else why)
-        return report, kernels.entries[found[2]].source if kernels and found and is_whole else ""
+        outcomes, how, source = kernels.probe(args, kwargs) if kernels and not STATE.tapes else ((), "", "")
+        tape = self._run(args, kwargs, outcomes).tape
+        return GradientReport(self.__wrapped__, tape, how), source  # type: ignore[attr-defined]
 
 
 def _check_limit(tape_limit: Any) -> None:

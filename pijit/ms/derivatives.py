@@ -38,6 +38,7 @@ class Gradients:
 
     Attributes:
         result: the result of the function.
+        tape: what has recorded the run.
     """
 
     def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Dict[str, Any],
@@ -47,11 +48,11 @@ class Gradients:
         self._args = _with_own_memory(list(args), positions, weights)
         self._positions, self._weights = positions, [one._array for one in weights]
         leaves = [one for place in positions for one in tensors_in(self._args[place])]
-        self._tape = Tape(beneath(call), any(one.dtype.kind in "iu" for one in leaves + self._weights))
+        self.tape = Tape(beneath(call), any(one.dtype.kind in "iu" for one in leaves + self._weights))
         for one in leaves + self._weights:
-            self._tape.start(one)
+            self.tape.start(one)
         try:
-            with recording(self._tape):
+            with recording(self.tape):
                 self.result = call(function, tuple(self._args), kwargs)
         except BaseException as error:
             raise error.with_traceback(without_tape(error.__traceback__))
@@ -60,8 +61,8 @@ class Gradients:
         """Sweep backward from a value; the seed is ones by default, or has the structure of the value."""
         run = runner(call)
         for one, part in _seeds(value, seed):
-            self._tape.give(run, one, part)
-        self._tape.sweep(run)
+            self.tape.give(run, one, part)
+        self.tape.sweep(run)
 
     def of_inputs(self) -> List[Any]:
         """The gradients of the arguments at the positions, in their structure."""
@@ -82,7 +83,7 @@ class Gradients:
         return None
 
     def _gradient(self, array: Any) -> Tensor:
-        g = self._tape.adjoint(array)
+        g = self.tape.adjoint(array)
         return made(np.zeros(array.shape, array.dtype) if g is None else runner(call)(np.array, g))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 from pijit.ms.derivatives import Gradients, stop_gradient, tensors_in
-from pijit.ms.kernel_gradients import KernelGradients, kernel_gradients
+from pijit.ms.gradient_probes import Probe, gradients_of, probing
+from pijit.ms.kernel_gradients import KernelGradients
 from pijit.ms.parameter import Parameter
 from pijit.ms.tensor import Tensor
+from pijit.reporting.gradient_report import GradientReport, files_of
 
 
 class GradientFunction:
@@ -27,6 +29,23 @@ class GradientFunction:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else lambda *args, **kwargs: self(instance, *args, **kwargs)
+
+    def gradient_report(self, *args: Any, **kwargs: Any) -> GradientReport:
+        """Run once on the tape, and report as `pijit.explain` does on gradients."""
+        return self._probed(args, kwargs, None).report(self.function)
+
+    def gradient_files(self, *args: Any, **kwargs: Any) -> Dict[str, str]:
+        """Run once on the tape, and return what the kernels of such calls are made from: texts by file name."""
+        shown: List[Any] = []
+        probe = self._probed(args, kwargs, shown.append)
+        return files_of(probe.report(self.function), probe.source, shown)
+
+    def _probed(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], show: Optional[Callable[[Any], None]]) -> Probe:
+        if not args and not kwargs:
+            raise TypeError("explain: a gradient is explained for one call; pass its arguments as well")
+        with probing(show) as probe:
+            self._run(self.function, args, kwargs)
+        return probe
 
 
 class GradOperation:
@@ -73,8 +92,7 @@ class GradOperation:
         positions = _positions_of_tensors(args)
         if not self.get_all:
             positions = positions[:1] if not self.get_by_list else []
-        kernel = None if self.sens_param else kernel_gradients(function, args, kwargs, positions, listed)
-        found = kernel or Gradients(function, args, kwargs, positions, listed)
+        found = gradients_of(function, args, kwargs, positions, listed, has_seed=self.sens_param)
         found.sweep(found.result, seed)
         inputs: Any = tuple(found.of_inputs())
         if not self.get_all:
@@ -160,8 +178,7 @@ def _runner_of(grad_position: Any, weights: Any, has_aux: bool, return_ids: bool
             if not 0 <= place < len(args):
                 raise ValueError("grad: grad_position={} names no argument; the call has {}".format(place, len(args)))
         listed = [] if weights is None else _weights_of(function, weights)
-        kernel = None if has_aux else kernel_gradients(function, args, kwargs, places, listed)
-        found = kernel or Gradients(function, args, kwargs, places, listed)
+        found = gradients_of(function, args, kwargs, places, listed, has_aux)
         value, aux = found.result, None
         if has_aux:
             if not isinstance(value, tuple) or len(value) < 2:

@@ -1,19 +1,21 @@
-"""Gradients of cells by kernels: joint functions of calls whose tensors and parameters are inputs of one graph.
+"""Gradients of cells and functions of tensors by kernels: tensors and parameters are inputs of one graph.
 
-`gradient_functions.py` asks for them before it uses a tape. Calls whose graph has custom derivatives, hooks, random
-numbers or stores into parameters use the tape.
+`gradient_functions.py` asks for them before it uses a tape. Calls whose graph has custom derivatives, hooks or stores
+into parameters use the tape.
 """
 
 from __future__ import annotations
 
 import threading
+import types
 import weakref
-from typing import Any, Callable, Dict, List, MutableMapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, MutableMapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.pythons import why_not_python
+from pijit.core.reasons import reason
 from pijit.core.tape.state import STATE
 from pijit.ms.cell import Cell
 from pijit.ms.parameter import Parameter
@@ -26,11 +28,20 @@ _MOST_ARGUMENTS = 6
 _COMPILES = why_not_python() is None
 
 
-def _value_of(count: int) -> Callable[..., Any]:
-    """A function of a callable and ``count`` arguments that gives the array of the result."""
-    names = ", ".join("a%d" % number for number in range(count))
+def _value_of(count: int, aux: int) -> Callable[..., Any]:
+    """A function of a callable and ``count`` arguments that gives the array of the result.
+
+    With ``aux`` auxiliary results it gives the array of the first result, and a tuple of those of the others.
+    """
+    call = "f(%s)" % ", ".join("a%d" % number for number in range(count))
+    lines = ["return %s._array" % call]
+    if aux:
+        names = ["r%d" % number for number in range(1 + aux)]
+        arrays = [name + "._array" for name in names]
+        lines = ["%s = %s" % (", ".join(names), call), "return %s, (%s,)" % (arrays[0], ", ".join(arrays[1:]))]
     namespace: Dict[str, Any] = {}
-    exec("def gradient_of_cell(f, {0}):\n    return f({0})._array\n".format(names), namespace)
+    exec("def gradient_of_cell(f, %s):\n    %s\n" % (", ".join("a%d" % number for number in range(count)),
+                                                    "\n    ".join(lines)), namespace)
     found: Callable[..., Any] = namespace["gradient_of_cell"]
     return found
 
@@ -39,11 +50,14 @@ class KernelGradients:
     """The result of one call, and its gradients; has the interface of `derivatives.Gradients`.
 
     Attributes:
-        result: the result of the function.
+        result: the result of the function; a tuple with the auxiliary results if it has some.
     """
 
-    def __init__(self, value: Any, gradients: Sequence[Any], inputs: int) -> None:
-        self.result = made(np.asarray(value))
+    def __init__(self, value: Any, gradients: Sequence[Any], inputs: int, has_aux: bool) -> None:
+        value, aux = value if has_aux else (value, ())
+        self.result: Any = made(np.asarray(value))
+        if has_aux:
+            self.result = (self.result, *map(made, map(np.asarray, aux)))
         self._gradients = [made(one) for one in gradients]
         self._inputs = inputs
 
@@ -60,20 +74,30 @@ class KernelGradients:
 
 
 class _Kernels:
-    """The kernels of one function or cell for one number of arguments, and one choice of arguments and parameters."""
+    """The kernels of one function or cell, for one number of arguments and auxiliary results, and one choice of
+    differentiated arguments and parameters."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, aux: int, show: Optional[Callable[[Any], None]] = None) -> None:
         from pijit.gradient_kernels import GradientKernels  # which needs the extension modules
         from pijit.joint.entry import Form
 
         self._call = threading.local()  # each thread differentiates arrays of its own
-        self.kernels = GradientKernels(_value_of(count), (), form=Form(), choose=self._positions, options=_OPTIONS)
+        self.kernels = GradientKernels(_value_of(count, aux), (), form=Form(has_aux=aux > 0), choose=self._positions,
+                                       options=_OPTIONS, show=show)
 
     def found(self, arrays: Sequence[Any], args: Tuple[Any, ...]) -> Any:
         """Value and gradients of a call with respect to arrays, or what says that the tape has to compute them."""
         self._call.arrays = arrays
         try:
             return self.kernels.call(args, {})
+        finally:
+            self._call.arrays = ()
+
+    def probe(self, arrays: Sequence[Any], args: Tuple[Any, ...]) -> Tuple[str, str]:
+        """How calls like this one run, and the source of the joint function, or "". The tape runs the call, too."""
+        self._call.arrays = arrays
+        try:
+            return self.kernels.probe(args, {})[1:]
         finally:
             self._call.arrays = ()
 
@@ -96,29 +120,72 @@ _known: MutableMapping[Any, Dict[Tuple[Any, ...], _Kernels]] = weakref.WeakKeyDi
 
 
 def kernel_gradients(function: Any, args: Sequence[Any], kwargs: Dict[str, Any], positions: Sequence[int],
-                     weights: Sequence[Parameter]) -> Optional[KernelGradients]:
+                     weights: Sequence[Parameter], aux: int = 0) -> Optional[KernelGradients]:
     """The result and the gradients of a call, if a kernel computes them; None: the tape has to.
 
     Args:
-        function: a cell.
+        function: a cell or a function.
         args, kwargs: its arguments.
         positions: positions of the differentiated arguments.
         weights: differentiated parameters.
+        aux: the number of auxiliary results, which are tensors.
     """
-    if not _COMPILES or kwargs or STATE.tapes or not isinstance(function, Cell) or not 0 < len(args) <= _MOST_ARGUMENTS:
+    arrays = _arrays_of(function, args, kwargs, positions, weights)
+    if isinstance(arrays, str):
         return None
+    by_form = _known.setdefault(function, {})
+    form = len(args), tuple(positions), len(weights), aux
+    if form not in by_form:
+        by_form[form] = _Kernels(len(args), aux)
+    found = by_form[form].found(arrays, (function, *args))
+    if found is None or len(found) != 3 or aux and _has_argument(found[0][1], (*args, *weights)):
+        return None
+    return KernelGradients(found[0], found[1], len(positions), aux > 0)
+
+
+def _has_argument(aux: Sequence[Any], given: Sequence[Any]) -> bool:
+    """Whether an auxiliary result is the array of an argument or a parameter, whose object has to be returned."""
+    known = {id(one._array) for one in given if isinstance(one, Tensor)}
+    return any(id(one) in known for one in aux)
+
+
+def probe(function: Any, args: Sequence[Any], kwargs: Dict[str, Any], positions: Sequence[int],
+          weights: Sequence[Parameter], aux: int = 0,
+          show: Optional[Callable[[Any], None]] = None) -> Tuple[str, str]:
+    """How later calls like this one run, as a sentence, and the source of the joint function, or "".
+
+    Args:
+        function, args, kwargs, positions, weights, aux: those of `kernel_gradients`.
+        show: receives the texts of the kernels that are made for this, see `KernelTexts`.
+    """
+    arrays = _arrays_of(function, args, kwargs, positions, weights)
+    if isinstance(arrays, str):
+        return reason("PJ510", because=arrays), ""
+    return _Kernels(len(args), aux, show).probe(arrays, (function, *args))
+
+
+def is_lasting(function: Any) -> bool:
+    """Whether a function may have kernels: a cell, or a Python function, jitted or not. Bound methods are new objects
+    at each access."""
+    return isinstance(function, Cell) or type(getattr(function, "py_func", function)) is types.FunctionType
+
+
+def _arrays_of(function: Any, args: Sequence[Any], kwargs: Dict[str, Any], positions: Sequence[int],
+               weights: Sequence[Parameter]) -> Union[List[Any], str]:
+    """The differentiated arrays of a call, or why no kernel is tried."""
+    if not _COMPILES:
+        return "nothing is compiled on this Python"
+    if STATE.tapes:
+        return "it is called while another tape records"
+    if not is_lasting(function):
+        return "it is neither a cell nor a function"
+    if kwargs or not 0 < len(args) <= _MOST_ARGUMENTS:
+        return "the call has keywords, no argument, or more than %d" % _MOST_ARGUMENTS
     tensors = [args[place] for place in positions]
     arrays = [one._array for one in [*tensors, *weights] if isinstance(one, Tensor)]
     if len(arrays) != len(tensors) + len(weights) or not all(map(_has_own_memory, arrays)):
-        return None
-    by_form = _known.setdefault(function, {})
-    form = len(args), tuple(positions), len(weights)
-    if form not in by_form:
-        by_form[form] = _Kernels(len(args))
-    found = by_form[form].found(arrays, (function, *args))
-    if found is None or len(found) != 3:
-        return None
-    return KernelGradients(found[0], found[1], len(positions))
+        return "a differentiated argument is no tensor of floats with memory of its own"
+    return arrays
 
 
 def _has_own_memory(array: Any) -> bool:
@@ -126,5 +193,5 @@ def _has_own_memory(array: Any) -> bool:
 
 
 def why_not(function: Any) -> str:
-    """Why the last call of a cell's gradient used the tape (PJ510); "" if a kernel ran, or none was asked for."""
+    """Why the last call of a gradient used the tape (PJ510); "" if a kernel ran, or none was asked for."""
     return next((one.kernels.why for one in reversed(list(_known.get(function, {}).values()))), "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import inspect
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 
 class GradientReport:
@@ -48,3 +48,19 @@ class GradientReport:
             if place in self.cuts:
                 shown.append("{:9}   ^ derivative is zero here: {}".format("", ", ".join(self.cuts[place])))
         return shown
+
+
+def files_of(report: GradientReport, source: str, shown: Sequence[Any]) -> Dict[str, str]:
+    """The texts that `pijit.dump` writes for a gradient, by file name.
+
+    Args:
+        report: the report on the call.
+        source: the source of the joint function, or "".
+        shown: the texts of its kernels, see `KernelTexts`.
+    """
+    files = {"explain.txt": str(report) + "\n"}
+    if source:
+        files["joint.py"] = source
+    for texts in shown:
+        files.update(texts.files())
+    return files

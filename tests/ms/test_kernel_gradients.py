@@ -7,6 +7,7 @@ import weakref
 import numpy as np
 import pytest
 
+import pijit
 from pijit.core.kernel import disk_cache
 from pijit.core.pythons import why_not_python
 
@@ -90,12 +91,12 @@ def arrays(found):
 
 def compare(run, cell, monkeypatch):
     """Whether a call ran a kernel; its results have the bits of the tape's."""
-    from pijit.ms import gradient_functions, kernel_gradients
+    from pijit.ms import kernel_gradients
 
     got = arrays(run())
     why = kernel_gradients.why_not(cell)
     with monkeypatch.context() as patched:
-        patched.setattr(gradient_functions, "kernel_gradients", lambda *args: None)
+        patched.setattr(kernel_gradients, "kernel_gradients", lambda *args: None)
         wanted = arrays(run())
     for one, other in zip(got, wanted):
         assert (one.dtype, one.shape, one.strides) == (other.dtype, other.shape, other.strides)
@@ -146,6 +147,7 @@ def test_dropout_draws_once_for_the_value_and_the_gradients():
     import pijit.ms as ms
     from pijit.ms import kernel_gradients, nn
 
+    ms.set_seed(3)
     cell = with_loss(perceptron(nn.Dropout(p=0.3)), nn.CrossEntropyLoss())
     cell.set_train(True)
     x, y = ms.Tensor(IMAGES), ms.Tensor(CLASSES)
@@ -161,16 +163,109 @@ def test_dropout_draws_once_for_the_value_and_the_gradients():
 
     got = run(6, False)
     with pytest.MonkeyPatch.context() as patched:
-        from pijit.ms import gradient_functions
-
-        patched.setattr(gradient_functions, "kernel_gradients", lambda *args: None)
+        patched.setattr(kernel_gradients, "kernel_gradients", lambda *args: None)
         assert got == run(6, True)
     assert len({value for value, *_ in got}) == 6
 
 
+def forward_functions():
+    """Functions as training loops define them: (function, whether it has auxiliary results)."""
+    import pijit.ms as ms
+    from pijit.ms import nn
+
+    network, loss = perceptron(nn.Tanh()), nn.CrossEntropyLoss()
+
+    def forward(x, y):
+        logits = network(x)
+        return loss(logits, y)
+
+    def with_logits(x, y):
+        logits = network(x)
+        return loss(logits, y), logits
+
+    def with_inputs(x, y):
+        logits = network(x)
+        return loss(logits, y), y, x, logits * 2.0
+
+    @ms.jit
+    def compiled(x, y):
+        return loss(network(x), y)
+
+    return network, {"loss": (forward, False), "logits": (with_logits, True), "inputs": (with_inputs, True),
+                     "jitted": (compiled, False)}
+
+
+@pytest.mark.parametrize("name", ["loss", "logits", "inputs", "jitted"])
+@pytest.mark.parametrize("place", [None, 0])
+def test_functions_of_tensors(name, place, monkeypatch):
+    import pijit.ms as ms
+    from pijit.ms import kernel_gradients
+
+    network, functions = forward_functions()
+    function, has_aux = functions[name]
+    x, y = ms.Tensor(IMAGES), ms.Tensor(CLASSES)
+    gradient = ms.value_and_grad(function, place, network.trainable_params(), has_aux=has_aux)
+    ran = [compare(lambda: gradient(x, y), function, monkeypatch) for _ in range(4)]
+    assert ran[3:] == [True]  # the first call shows how many auxiliary results there are
+    assert (function in kernel_gradients._known) == (name != "inputs")
+    if name == "inputs":
+        value, _ = gradient(x, y)
+        assert value[1] is y and value[2] is x
+    if has_aux:
+        aux = ms.grad(function, place, network.trainable_params(), has_aux=True)(x, y)[1]
+        assert [one.asnumpy().tobytes() for one in aux] == [one.asnumpy().tobytes() for one in function(x, y)[1:]]
+
+
+def test_a_function_that_gets_other_results_uses_the_tape(monkeypatch):
+    import pijit.ms as ms
+
+    def function(x, count):
+        total = (x * x).sum()
+        return (total, x * 2.0) if count is None else (total, x * 2.0, x + 1.0)
+
+    x = ms.Tensor(IMAGES)
+    gradient = ms.value_and_grad(function, 0, has_aux=True)
+    for count in (None, None, None, 3, 3, None, 3, None):
+        compare(lambda: gradient(x, count), function, monkeypatch)
+
+
+def test_explain_and_dump_say_how_later_calls_run(tmp_path):
+    import pijit.ms as ms
+    from pijit.ms import nn
+
+    ms.set_seed(3)
+    cell = with_loss(perceptron(nn.Dropout(p=0.3)), nn.CrossEntropyLoss())
+    cell.set_train(True)
+    x, y = ms.Tensor(IMAGES), ms.Tensor(CLASSES)
+    gradient = ms.value_and_grad(cell, None, cell.trainable_params())
+    ms.set_seed(5)
+    first = str(pijit.explain(gradient, x, y)).splitlines()[0]
+    after = ms.ops.creation.generator().random_sample()
+    assert first.startswith("gradient of WithLossCell.construct: ")
+    one_kernel = np.__version__ >= "2"  # NumPy 1's float32 numbers become arrays in some rules
+    assert ("; later calls are one kernel" if one_kernel else "; later calls run jitted functions: ") in first
+    ms.set_seed(5)
+    cell(x, y)
+    assert after == ms.ops.creation.generator().random_sample()  # one call has drawn
+    names = {path.rpartition("/")[2] for path in pijit.dump(gradient, tmp_path, x, y)}
+    assert {"explain.txt", "joint.py"} <= names
+    assert any(name.startswith("kernel_joint_") for name in names) == one_kernel
+
+    def why(function, *args):
+        return str(pijit.explain(function, *args)).splitlines()[0]
+
+    assert "PJ510" in why(ms.grad(lambda a: a * a), x)
+    assert "neither a cell nor a function" in why(ms.grad(cell.construct), x, y)
+    assert "an auxiliary result is no new tensor" in why(ms.grad(lambda a: ((a * a).sum(), 3), has_aux=True), x)
+    assert "the adjoint of the output is given" in why(ms.ops.GradOperation(sens_param=True)(cell.backbone_network), x,
+                                                       ms.Tensor(TARGETS))
+    with pytest.raises(TypeError, match="explain: a gradient is explained for one call"):
+        pijit.explain(gradient)
+
+
 def test_training_has_the_tapes_bits(monkeypatch):
     import pijit.ms as ms
-    from pijit.ms import gradient_functions, nn
+    from pijit.ms import kernel_gradients, nn
 
     def trained():
         ms.set_seed(5)
@@ -180,7 +275,7 @@ def test_training_has_the_tapes_bits(monkeypatch):
         return losses, [one.asnumpy().tobytes() for one in cell.trainable_params()]
 
     with_kernels = trained()
-    monkeypatch.setattr(gradient_functions, "kernel_gradients", lambda *args: None)
+    monkeypatch.setattr(kernel_gradients, "kernel_gradients", lambda *args: None)
     assert with_kernels == trained()
 
 

@@ -83,7 +83,8 @@ def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tup
     arrays = {op.result: op.args[0] for op in all_ops(region.items) if is_number_array(op)}
     results = [arrays.get(output.value, output.value) for output in outputs if output.kind == "value"]
     if has_aux and len(results) == 1 and results[0] in tuples:
-        results = list(tuples[results[0]].args)
+        value, *rest = tuples[results[0]].args
+        results = [arrays.get(value, value), *rest]
     if len(outputs) != 1 or len(results) != 1 + has_aux or not _is_number(results[0]):
         raise Irreversible("a result that is not one number that the function computes")
     return _Writer(graph, region.items, wanted, shapes, Result(results, tuples), limit, levels,
