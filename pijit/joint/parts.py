@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Show = Callable[[KernelTexts], None]
 
-MOST_LINES = 100
+MOST_LINES = 150
 """The most lines of a function that is jitted. The tape runs longer ones, which would take minutes to compile."""
 
 
