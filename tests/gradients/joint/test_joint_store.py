@@ -15,7 +15,7 @@ from pijit.joint import store
 from tests.gradients.joint.joint_gradient import Gradient
 
 pytestmark = pytest.mark.skipif(not disk_cache.SUPPORTED, reason="kernels are not kept on disk here")
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 
 PROGRAM = """
 import json, sys
