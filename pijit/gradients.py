@@ -152,11 +152,12 @@ class GradFunction(GradientFunction):
     def gradient_files(self, *args: Any, **kwargs: Any) -> Dict[str, str]:
         """Run as `gradient_report` does, with new kernels, and return what they were made from: texts by file name."""
         from pijit.gradient_kernels import GradientKernels
+        from pijit.joint.entry import Form
         from pijit.joint.texts import KernelTexts
 
         shown: List[KernelTexts] = []
         kernels = GradientKernels(self.__wrapped__, self._keys, self._tape_limit,  # type: ignore[attr-defined]
-                                  show=shown.append) if self._compiles else None
+                                  Form(has_aux=self._has_aux), show=shown.append) if self._compiles else None
         report, source = self._report(kernels, args, kwargs)
         return files_of(report, source, shown)
 

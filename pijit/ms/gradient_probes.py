@@ -95,9 +95,9 @@ def gradients_of(function: Any, args: Sequence[Any], kwargs: Dict[str, Any], pos
 def _new_tensors_beside(result: Any, args: Sequence[Any]) -> int:
     """The number of results beside the first one, if all of them are tensors with memory of their own; else 0.
 
-    An argument that a function returns has to stay the same object, which a kernel does not know.
+    An argument or a result that is returned again has to stay the same object, which a kernel does not know.
     """
     are_new = type(result) is tuple and all(
         type(one) is Tensor and one._array.base is None and all(one is not other for other in args)
-        for one in result[1:])
+        for one in result) and len({id(one._array) for one in result}) == len(result)
     return len(result) - 1 if are_new else 0

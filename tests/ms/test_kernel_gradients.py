@@ -187,15 +187,19 @@ def forward_functions():
         logits = network(x)
         return loss(logits, y), y, x, logits * 2.0
 
+    def twice(x, y):
+        logits = network(x)
+        return loss(logits, y), logits, logits
+
     @ms.jit
     def compiled(x, y):
         return loss(network(x), y)
 
     return network, {"loss": (forward, False), "logits": (with_logits, True), "inputs": (with_inputs, True),
-                     "jitted": (compiled, False)}
+                     "twice": (twice, True), "jitted": (compiled, False)}
 
 
-@pytest.mark.parametrize("name", ["loss", "logits", "inputs", "jitted"])
+@pytest.mark.parametrize("name", ["loss", "logits", "inputs", "twice", "jitted"])
 @pytest.mark.parametrize("place", [None, 0])
 def test_functions_of_tensors(name, place, monkeypatch):
     import pijit.ms as ms
@@ -207,10 +211,13 @@ def test_functions_of_tensors(name, place, monkeypatch):
     gradient = ms.value_and_grad(function, place, network.trainable_params(), has_aux=has_aux)
     ran = [compare(lambda: gradient(x, y), function, monkeypatch) for _ in range(4)]
     assert ran[3:] == [True]  # the first call shows how many auxiliary results there are
-    assert (function in kernel_gradients._known) == (name != "inputs")
+    assert (function in kernel_gradients._known) == (name not in ("inputs", "twice"))
     if name == "inputs":
         value, _ = gradient(x, y)
         assert value[1] is y and value[2] is x
+    if name == "twice":
+        value, _ = gradient(x, y)
+        assert value[1] is value[2]
     if has_aux:
         aux = ms.grad(function, place, network.trainable_params(), has_aux=True)(x, y)[1]
         assert [one.asnumpy().tobytes() for one in aux] == [one.asnumpy().tobytes() for one in function(x, y)[1:]]

@@ -174,6 +174,11 @@ def test_a_gradient_has_its_joint_function_and_the_parts_of_its_kernels(tmp_path
     assert capsys.readouterr() == ("", "") and gradient._kernels is None
 
 
+def test_a_gradient_with_an_auxiliary_result_has_its_kernels(tmp_path):
+    gradient = pijit.grad(lambda x: ((x * x).sum(), x * 2.0), has_aux=True)
+    assert "joint.py" in texts(pijit.dump(gradient, tmp_path, X))
+
+
 def test_print_after_all_prints_the_kernels_of_gradients(capsys):
     gradient = pijit.grad(jitted(wave, {"backend": "numba", "print_after_all": True}))
     for _ in range(3):
