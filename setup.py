@@ -27,10 +27,12 @@ COMPARE = "guards/native/lookup/compare_keys.c"
 """Part of each module that searches dicts."""
 
 CALLS = {"37_38": ("hook", "cpython/frame_37_38.c"), "39_310": ("hook", "cpython/frame_39_310.c"),
-         "311": ("hidden", "cpython/eval_breaker/monitoring_311.c"),
-         "312": ("hidden", "cpython/eval_breaker/monitoring_312.c"),
-         "313_314": ("hidden", "cpython/eval_breaker/monitoring_313_314.c")}
-"""By suffix: the folder and the C file of pijit.core._hook that are specific to these versions."""
+         "311": ("hidden", "cpython/eval_breaker/monitoring_311.c", "cpython/function_hooks_311.c"),
+         "312": ("hidden", "cpython/eval_breaker/monitoring_312.c", "cpython/function_hooks_312_314.c",
+                "cpython/stack_sampler_312_314.c"),
+         "313_314": ("hidden", "cpython/eval_breaker/monitoring_313_314.c", "cpython/function_hooks_312_314.c",
+                    "cpython/stack_sampler_312_314.c")}
+"""By suffix: the folder and the C files of pijit.core._hook that are specific to these versions."""
 
 SANITIZE = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
 """Compiler flags under PIJIT_BUILD_SANITIZE; they detect invalid memory accesses and undefined behaviour.
@@ -122,9 +124,9 @@ def extensions():
     numpy_headers = [numpy.get_include()]
     modules = [
         Extension("pijit.core._hook",
-                  folder("function") + folder(CALLS[family][0]) + native(CALLS[family][1]),
-                  depends=headers, include_dirs=["core/native", "guards/native"], extra_compile_args=flags,
-                  extra_link_args=sanitizers),
+                  folder("function") + folder(CALLS[family][0]) + native(*CALLS[family][1:]),
+                  depends=headers, include_dirs=["core/native", "guards/native"],
+                  extra_compile_args=flags + ["-pthread"], extra_link_args=["-pthread"] + sanitizers),
         Extension("pijit.core._launcher",
                   folder("launcher") + folder("runtime") + native("cpython/eval_breaker/eval_breaker_%s.c" % family)
                   + [COMPARE],

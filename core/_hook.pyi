@@ -434,3 +434,29 @@ class JitFunction:
         """
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Optional[type] = ...) -> Callable[..., Any]: ...
+
+if sys.version_info >= (3, 12):
+    def hook_function(function: FunctionType, target: JitFunction) -> None:
+        """Let calls of a plain function go to a JitFunction, which has a twin of it.
+
+        The hook is removed while the function is cold and called often: then the stack sampler counts its time. It is
+        removed for good once 2000 calls in a row were not served by compiled code, and when the function gets other
+        code or defaults.
+
+        Arguments:
+            function: the function; nothing shows that it is hooked.
+            target: the JitFunction of another function with the same code, variables and defaults.
+
+        Raises:
+            TypeError: an argument of another kind.
+            ValueError: the function is hooked, or it is that of the JitFunction.
+        """
+
+    def hooked(function: object) -> Optional[JitFunction]:
+        """The JitFunction of a hooked function, also while it is sampled; None for all other objects."""
+
+    def pause_sampler() -> None:
+        """End the thread of the stack sampler, before a fork. It starts again when a function is sampled again."""
+
+    def end_sampler() -> None:
+        """End the thread of the stack sampler for good, before the interpreter ends."""

@@ -231,7 +231,8 @@ def _function_types() -> Tuple[Callable[[Any], Any], type]:
 
 def _wrap(fn: Any, config: options.Options) -> Any:
     awake, jitted = _function_types()
-    if isinstance(awake(fn), jitted):
+    fn = awake(fn)
+    if isinstance(fn, jitted):
         return _jit_again(fn, config)
     for kind, wrap in _WRAPS:
         if isinstance(fn, kind):

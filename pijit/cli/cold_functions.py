@@ -1,11 +1,20 @@
-"""Functions that `python -m pijit` has not compiled yet. The compiler is imported when the first of them gets hot."""
+"""Functions that `python -m pijit` has not compiled yet. The compiler is imported when the first of them gets hot.
+
+From CPython 3.12 on the program keeps its plain functions. They are hooked: calls go to a `Cold` with a twin of the
+function. A hook is removed while a function is cold and called often, and when compiling it turns out not to pay.
+Before CPython 3.12 a `Cold` takes the place of the function.
+"""
 
 from __future__ import annotations
 
+import atexit
+import os
+import sys
 import types
 import weakref
-from typing import Any
+from typing import Any, Tuple
 
+from pijit.core import _hook
 from pijit.core._hook import JitFunction
 from pijit.core.warm_up import Budget, WarmUp
 from pijit.options import Options
@@ -39,8 +48,32 @@ warmths: "weakref.WeakKeyDictionary[Any, WarmUp]" = weakref.WeakKeyDictionary()
 """By function of the program: the object that decides when to compile it."""
 
 
+def cold(function: types.FunctionType, options: Options, budget: Budget) -> Tuple[Any, Cold]:
+    """What takes the place of a function in the program, and the `Cold` that its calls go to."""
+    if sys.version_info < (3, 12):
+        made = Cold(function, options, budget)
+        return made, made
+    if not warmths:
+        os.register_at_fork(before=_hook.pause_sampler)
+        atexit.register(_hook.end_sampler)
+    target = Cold(twin_of(function), options, budget)
+    _hook.hook_function(function, target)
+    return function, target
+
+
+def twin_of(function: types.FunctionType) -> types.FunctionType:
+    """A function of the same code, variables and defaults."""
+    twin = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__,
+                              function.__closure__)
+    twin.__kwdefaults__, twin.__qualname__ = function.__kwdefaults__, function.__qualname__
+    twin.__module__, twin.__doc__ = function.__module__, function.__doc__
+    return twin
+
+
 def awake(f: Any) -> Any:
-    """A function that a decorator of the program asks to compile; a cold one is jitted now, without a budget."""
+    """What jit gets for a function of the program: a cold one is jitted now, without a budget."""
+    if sys.version_info >= (3, 12):
+        f = _hook.hooked(f) or f
     if isinstance(f, Cold):
         warmths[f].end(budgeted=False)
     return f

@@ -106,13 +106,12 @@ class Program:
         if type(function) is not types.FunctionType or function.__code__.co_flags & _SUSPENDED:
             return function
         if self.budget is not None and can_wait(self.config):
-            from pijit.cli.cold_functions import (
-                Cold,  # needs an extension module, which a Python that is not supported lacks
-            )
+            from pijit.cli.cold_functions import cold  # needs an extension module, which unsupported Pythons lack
 
-            made: Any = Cold(function, parse(self.config), self.budget)
-        else:
-            made = jit(function, jit_config=self.config)
+            made, target = cold(function, parse(self.config), self.budget)
+            self.functions.append(target)
+            return made
+        made = jit(function, jit_config=self.config)
         if made is not function:
             self.functions.append(made)
         return made

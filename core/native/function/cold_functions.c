@@ -49,7 +49,7 @@ heat_begin(ColdCall *call, PyObject *function, Heat *heat, PyObject *py_func)
     Py_INCREF(call->function);
     Py_INCREF(call->code);
     if (heat->depth++ > 0) {
-        if ((++heat->nested & (HEAT_NESTED - 1)) == 0 && heat->start != 0 && heat_so_far(heat) >= heat->next) {
+        if ((++heat->nested & (HEAT_NESTED - 1)) == 0 && heat_so_far(heat) >= heat->next) {
             heat_ask(heat, call->code);
         }
         return;

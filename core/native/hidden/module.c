@@ -2,6 +2,7 @@
  *
  * core/_hook.pyi has signatures and meanings. */
 #include "capsule_inl.h"
+#include "cpython/function_hooks.h"
 #include "function/callees.h"
 #include "function/dispatch.h"
 #include "function/marks/code_marks_module.h"
@@ -49,5 +50,9 @@ PyInit__hook(void)
     if (PyType_Ready(&Move_Type) < 0 || PyType_Ready(&OsrCheck_Type) < 0 || site_names() < 0) {
         return NULL;
     }
-    return marks_module(&module_definition, module_types);
+    PyObject *module = marks_module(&module_definition, module_types); /* owned, given away */
+    if (module != NULL && function_hooks_add(module) < 0) {
+        Py_CLEAR(module);
+    }
+    return module;
 }

@@ -13,6 +13,9 @@ import types
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, cast
 
 from pijit.core._hook import JitFunction
+
+if sys.version_info >= (3, 12):
+    from pijit.core._hook import hooked
 from pijit.core.bytecode.assembler.emit import has_site
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.predicates import loads_attribute, operands_above_callable, writes_cell
@@ -277,7 +280,12 @@ def _found(value: Abstract, interpreter: Interpreter) -> Abstract:
 
 def _find_function(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
                    interpreter: Interpreter) -> Found:
-    return Callee(sample, place_of(target)), arguments, keywords
+    return Callee(sample, place_of(target), _is_hooked(sample)), arguments, keywords
+
+
+def _is_hooked(function: types.FunctionType) -> bool:
+    """Whether calls of a plain function go to a JitFunction; functions of whole programs are hooked."""
+    return sys.version_info >= (3, 12) and hooked(function) is not None
 
 
 def _find_method(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],

@@ -1,0 +1,14 @@
+/* The stack sampler: every 10 ms, the functions on the main thread's stack get the processor time since the last sample.
+ *
+ * A native thread without the GIL queues a pending call, which the main thread runs between two instructions. */
+#ifndef PIJIT_CPYTHON_STACK_SAMPLER_H
+#define PIJIT_CPYTHON_STACK_SAMPLER_H
+
+/* Start the sampler if it is not running. 0: it cannot see the calls of this thread, because it is not the main
+ * thread or not the only one, or it was stopped for good. No exception is set. */
+int sampler_start(void);
+
+/* Stop the sampler and wait until its thread has ended. `for_good`: sampler_start does not start it again. */
+void sampler_stop(int for_good);
+
+#endif
