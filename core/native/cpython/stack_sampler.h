@@ -1,6 +1,6 @@
-/* The stack sampler: every 10 ms, the functions on the main thread's stack get the processor time since the last sample.
+/* The stack sampler: every 20 ms, the functions on the main thread's stack get the processor time since the last sample.
  *
- * A native thread without the GIL queues a pending call, which the main thread runs between two instructions. */
+ * A native thread asks for the GIL, looks at the stack, and gives the GIL back. */
 #ifndef PIJIT_CPYTHON_STACK_SAMPLER_H
 #define PIJIT_CPYTHON_STACK_SAMPLER_H
 
@@ -8,7 +8,8 @@
  * thread or not the only one, or it was stopped for good. No exception is set. */
 int sampler_start(void);
 
-/* Stop the sampler and wait until its thread has ended. `for_good`: sampler_start does not start it again. */
+/* Stop the sampler and wait, without the GIL, until its thread has ended. `for_good`: sampler_start does not start it
+ * again. */
 void sampler_stop(int for_good);
 
 #endif

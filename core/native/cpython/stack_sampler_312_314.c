@@ -1,64 +1,65 @@
-/* The stack sampler, from CPython 3.12 on: see stack_sampler.h. */
+/* The stack sampler, from CPython 3.12 on: see stack_sampler.h.
+ *
+ * A pending call would not do: on CPython 3.12 the main thread does not notice those that other threads queue. */
 #include "cpython/stack_sampler.h"
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <time.h>
 #include "cpython/function_hooks.h"
 
-#define PERIOD 10000000    /* ns between two samples */
-#define LONGEST 160000000  /* ns between two samples while the main thread runs no pending calls */
+#define PERIOD 20000000    /* ns between two samples */
+#define LONGEST 320000000  /* ns between two samples while the program waits */
+#define IDLE 1000000       /* ns of processor time in a period; a program that uses less waits */
 #define DEEPEST 128        /* the number of frames of a sample, from the innermost on */
 #define SECOND 1000000000L /* ns */
 
 static struct {
     pthread_t thread;
-    pthread_mutex_t lock; /* of `stops` and `queued` */
-    pthread_cond_t wake;  /* signalled when `stops` is set */
-    int runs;             /* under the GIL: whether there is a thread */
+    PyThreadState *own;   /* owned: that of the thread; NULL: there is no thread */
+    PyThreadState *main;  /* borrowed: that of the main thread, which runs until the sampler has stopped */
+    int ending;           /* under the GIL: whether a thread waits for the end of the sampler's */
     int ended;            /* under the GIL: whether the sampler is stopped for good */
+    pthread_mutex_t lock; /* of `stops` */
+    pthread_cond_t wake;  /* signalled when `stops` is set */
     int stops;            /* whether the thread shall end */
-    int queued;           /* whether a pending call waits for the main thread */
-    int64_t before;       /* the main thread's processor time at the last sample */
     unsigned long samples;
 } sampler = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
-/* The processor time of the current thread. */
+/* The processor time of the process. */
 static int64_t
-thread_ns(void)
+process_ns(void)
 {
     struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return (int64_t)time.tv_sec * SECOND + time.tv_nsec;
 }
 
-/* Whether the current thread is the main thread of the main interpreter, and its only one. */
+/* Whether a thread is the only one of its interpreter, besides the sampler's. */
 static int
-is_only_thread(void)
+is_only_thread(PyThreadState *thread)
 {
-    PyInterpreterState *interpreter = PyInterpreterState_Get();
-    PyThreadState *first = PyInterpreterState_ThreadHead(interpreter);
-    return interpreter == PyInterpreterState_Main() && PyThreadState_Next(first) == NULL;
+    PyThreadState *one = PyInterpreterState_ThreadHead(PyThreadState_GetInterpreter(thread));
+    while (one == thread || (one != NULL && one == sampler.own)) {
+        one = PyThreadState_Next(one);
+    }
+    return one == NULL;
 }
 
-/* The pending call: one sample of the main thread, which runs it. Functions that other threads may call are hooked. */
-static int
-sample_take(void *Py_UNUSED(unused))
+/* With the GIL: one sample. Functions that other threads may call get their hooks back. */
+static void
+sample_take(int64_t ns)
 {
-    pthread_mutex_lock(&sampler.lock);
-    sampler.queued = 0;
-    pthread_mutex_unlock(&sampler.lock);
-    if (!is_only_thread()) {
+    if (!is_only_thread(sampler.main)) {
         hooks_install_all();
-        return 0;
+        return;
     }
-    int64_t now = thread_ns(), ns = now - sampler.before;
-    sampler.before = now;
     sampler.samples++;
-    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get()); /* owned */
+    PyFrameObject *frame = PyThreadState_GetFrame(sampler.main); /* owned */
     for (int depth = 0; frame != NULL && depth < DEEPEST; depth++) {
         PyCodeObject *code = PyFrame_GetCode(frame); /* owned */
         hooks_add_sample((PyObject *)code, ns, sampler.samples);
@@ -67,10 +68,9 @@ sample_take(void *Py_UNUSED(unused))
         Py_SETREF(frame, back);
     }
     Py_XDECREF(frame);
-    return 0;
 }
 
-/* Wait for the next sample, without the GIL: whether there shall be one. */
+/* Wait for the next sample: whether there shall be one. */
 static int
 sample_wait(int64_t ns)
 {
@@ -78,59 +78,85 @@ sample_wait(int64_t ns)
     clock_gettime(CLOCK_REALTIME, &until); /* the clock of pthread_cond_timedwait */
     until.tv_sec += (until.tv_nsec + ns) / SECOND;
     until.tv_nsec = (until.tv_nsec + ns) % SECOND;
+    pthread_mutex_lock(&sampler.lock);
     while (!sampler.stops && pthread_cond_timedwait(&sampler.wake, &sampler.lock, &until) == 0) {
     }
-    return !sampler.stops;
+    int goes_on = !sampler.stops;
+    pthread_mutex_unlock(&sampler.lock);
+    return goes_on;
 }
 
 static void *
 sampler_run(void *Py_UNUSED(unused))
 {
-    int64_t period = PERIOD;
-    pthread_mutex_lock(&sampler.lock);
+    int64_t period = PERIOD, before = process_ns();
     while (sample_wait(period)) {
-        period = !sampler.queued ? PERIOD : period < LONGEST ? 2 * period : LONGEST;
-        if (!sampler.queued) {
-            sampler.queued = 1;
-            pthread_mutex_unlock(&sampler.lock);
-            int refused = Py_AddPendingCall(sample_take, NULL) < 0;
-            pthread_mutex_lock(&sampler.lock);
-            sampler.queued = sampler.queued && !refused;
+        int64_t now = process_ns(), ns = now - before;
+        before = now;
+        if (ns >= IDLE) {
+            PyEval_RestoreThread(sampler.own);
+            sample_take(ns < 2 * PERIOD ? ns : 2 * PERIOD); /* other native threads may use time as well */
+            PyEval_SaveThread();
         }
+        period = ns >= IDLE ? PERIOD : period < LONGEST ? 2 * period : LONGEST;
     }
-    pthread_mutex_unlock(&sampler.lock);
     return NULL;
 }
 
 int
 sampler_start(void)
 {
-    if (sampler.ended || !is_only_thread()) {
+    PyThreadState *here = PyThreadState_Get();
+    PyInterpreterState *interpreter = PyThreadState_GetInterpreter(here);
+    if (sampler.ended || sampler.ending || interpreter != PyInterpreterState_Main() || !is_only_thread(here)) {
         return 0;
     }
-    if (!sampler.runs) {
+    if (sampler.own == NULL) {
+        sampler.main = here;
+        sampler.own = PyThreadState_New(interpreter); /* owned */
+        if (sampler.own == NULL) {
+            return 0;
+        }
         /* The thread must not take signals that would interrupt a system call of the main thread. */
         sigset_t all, old;
         sigfillset(&all);
-        sampler.stops = sampler.queued = 0;
-        sampler.before = thread_ns();
+        sampler.stops = 0;
         pthread_sigmask(SIG_SETMASK, &all, &old);
-        sampler.runs = pthread_create(&sampler.thread, NULL, sampler_run, NULL) == 0;
+        int failed = pthread_create(&sampler.thread, NULL, sampler_run, NULL);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
+        if (failed) {
+            PyThreadState_Clear(sampler.own);
+            PyThreadState_Delete(sampler.own);
+            sampler.own = NULL;
+            return 0;
+        }
     }
-    return sampler.runs;
+    return 1;
 }
 
 void
 sampler_stop(int for_good)
 {
     sampler.ended |= for_good;
-    if (sampler.runs) {
-        sampler.runs = 0;
-        pthread_mutex_lock(&sampler.lock);
-        sampler.stops = 1;
-        pthread_cond_signal(&sampler.wake);
-        pthread_mutex_unlock(&sampler.lock);
-        pthread_join(sampler.thread, NULL);
+    while (sampler.ending) {
+        Py_BEGIN_ALLOW_THREADS;
+        sched_yield();
+        Py_END_ALLOW_THREADS;
     }
+    PyThreadState *own = sampler.own; /* owned */
+    if (own == NULL) {
+        return;
+    }
+    sampler.ending = 1;
+    pthread_mutex_lock(&sampler.lock);
+    sampler.stops = 1;
+    pthread_cond_signal(&sampler.wake);
+    pthread_mutex_unlock(&sampler.lock);
+    Py_BEGIN_ALLOW_THREADS;
+    pthread_join(sampler.thread, NULL);
+    Py_END_ALLOW_THREADS;
+    sampler.ending = 0;
+    sampler.own = NULL;
+    PyThreadState_Clear(own);
+    PyThreadState_Delete(own);
 }
