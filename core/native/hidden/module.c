@@ -2,7 +2,7 @@
  *
  * core/_hook.pyi has signatures and meanings. */
 #include "capsule_inl.h"
-#include "cpython/function_hooks.h"
+#include "cpython/function_hooks/function_hooks.h"
 #include "function/callees.h"
 #include "function/dispatch.h"
 #include "function/marks/code_marks_module.h"

@@ -1,7 +1,7 @@
 /* The stack sampler, from CPython 3.12 on: see stack_sampler.h.
  *
  * A pending call would not do: on CPython 3.12 the main thread does not notice those that other threads queue. */
-#include "cpython/stack_sampler.h"
+#include "cpython/function_hooks/stack_sampler.h"
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <time.h>
-#include "cpython/function_hooks.h"
+#include "cpython/function_hooks/function_hooks.h"
 
 #define PERIOD 20000000    /* ns between two samples */
 #define LONGEST 320000000  /* ns between two samples while the program waits */

@@ -7,8 +7,8 @@
  * A hook costs more than the call of a small function. It is removed in two cases. A cold function that is called often
  * is sampled instead (stack_sampler.h), and gets its hook back when it has become hot. A function whose kernels do not
  * serve its calls loses its entry in the table. So does one that dies, or gets other code or defaults. */
-#include "cpython/function_hooks.h"
-#include "cpython/stack_sampler.h"
+#include "cpython/function_hooks/function_hooks.h"
+#include "cpython/function_hooks/stack_sampler.h"
 #include "function/cold_functions_inl.h"
 #include "function/jit_function.h"
 
