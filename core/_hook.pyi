@@ -158,6 +158,13 @@ def set_error_handler(callable: Optional[Callable[[CodeType, BaseException], obj
 def set_rebuild(callable: Callable[[FunctionType], object]) -> None:
     """Unpickle a JitFunction that has no global name by callable(py_func); until this is set, by its own type."""
 
+def call(callable: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The result of callable(*args, **kwargs).
+
+    Exits leave it and the callable on the operand stack as a method and its owner, where CPython has a NULL and the
+    callable: bytecode cannot put a NULL below other values.
+    """
+
 class OsrCheck:
     """The result of `osr_check`: an iterator over the visits that ask, and the callable that asks."""
 

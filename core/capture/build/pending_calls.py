@@ -8,6 +8,7 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any, List, Optional
 
+from pijit.core._hook import call
 from pijit.core.capture.models.stdlib.context_managers import Manager, item_output
 from pijit.core.capture.values.lattice import FRAGILE, Abstract, Bound, Method, Null, class_of
 from pijit.core.graph.ir import Block, Output, Value
@@ -43,11 +44,12 @@ def is_stuck(stack: List[Abstract]) -> bool:
 
 
 def _may_leave(stack: List[Abstract], position: int) -> bool:
-    """Whether a value is a method, or the slot that LOAD_METHOD leaves below the method's owner."""
+    """Whether a value is a method, or the slot that LOAD_METHOD leaves below the method's owner or a callable."""
     value = stack[position]
-    if isinstance(value, Null):
-        return position + 1 < len(stack) and _is_method(stack[position + 1])
-    return _is_method(value)
+    if not isinstance(value, Null):
+        return _is_method(value)
+    above = stack[position + 1] if position + 1 < len(stack) else value
+    return _is_method(above) or not isinstance(above, FRAGILE)
 
 
 def _is_method(value: Abstract) -> bool:
@@ -63,7 +65,10 @@ def _descriptor(method: Method) -> Any:
 
 
 def stack_outputs(builder: GraphBuilder, stack: List[Abstract]) -> List[Output]:
-    """The operand stack that an exit leaves: LOAD_METHOD's function and first argument, or LOAD_ATTR's method."""
+    """The operand stack that an exit leaves: LOAD_METHOD's function and first argument, or LOAD_ATTR's method.
+
+    A callable above LOAD_METHOD's NULL, such as a module's function, becomes the first argument of `call`.
+    """
     outputs: List[Output] = []
     for position, value in enumerate(stack):
         paired = position > 0 and isinstance(stack[position - 1], Null)
@@ -77,10 +82,11 @@ def stack_outputs(builder: GraphBuilder, stack: List[Abstract]) -> List[Output]:
     return outputs
 
 
-def _function_output(builder: GraphBuilder, value: Any) -> Output:
-    if isinstance(value, Method):
-        return Output("const", _descriptor(value))
-    return builder.exit_output(value.function)
+def _function_output(builder: GraphBuilder, above: Any) -> Output:
+    """The output for the slot below a method or a callable."""
+    if isinstance(above, Method):
+        return Output("const", _descriptor(above))
+    return builder.exit_output(above.function) if isinstance(above, Bound) else Output("const", call)
 
 
 def _object_output(builder: GraphBuilder, value: Any, owner: Output) -> Output:

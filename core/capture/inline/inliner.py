@@ -292,7 +292,7 @@ class Inliner:
         callee = self.recursion.by_one_path(interpreter, callee)
         interpreter.rely(callee.place, HasCode(code))
         bound = bind(code, arguments, keywords, lambda position, name: interpreter.use(
-            default_of(callee, position, name, interpreter)))
+            default_of(callee, position, name, interpreter)), facts.depth)
         if code.co_flags & GENERATOR:
             return generator_of(callee, bound)
         names = shared_names(facts, code)
@@ -360,10 +360,10 @@ class Inliner:
         """The result of a call of a function that captured code makes and that may be an object. Raises Break if not
         inlined."""
         facts, shape, skip = interpreter.facts, closure.shape, why_not_captured(closure.shape.code)
-        if facts.depth >= self.max_depth or skip is not None:
+        if self.recursion.is_full(facts) or skip is not None:
             because = self.recursion.because if skip is None else REASONS[skip].title
             raise Break("PJ230", callee=shape.name, because=because)
-        bound = bind(shape.code, arguments, keywords, closure.default)
+        bound = bind(shape.code, arguments, keywords, closure.default, facts.depth)
         own = shared_names(facts, shape.code)
         names = own + tuple(name for name, held in zip(shape.own, closure.contents) if is_cell(held))
         body = self._body_of(shape.code, shape.own, names, closure.facts.globals)
@@ -378,7 +378,7 @@ class Inliner:
         inlined."""
         facts, maker = interpreter.facts, value.maker
         code = maker.code if isinstance(maker, UnescapedFunction) else maker.function.__code__
-        if facts.depth >= self.max_depth:
+        if self.recursion.is_full(facts):
             raise Break("PJ230", callee=code.co_name, because=self.recursion.because)
         key = (code, value.point)
         if key not in self.steps:

@@ -405,7 +405,7 @@ class AbstractInterpreter:
             handler(self, instr)
 
     def push(self, value: Abstract) -> None:
-        if value.defined_at < 0:
+        if value.defined_at == -1:
             value.defined_at = self.instr.index
         self.state.stack.append(value)
 

@@ -21,10 +21,22 @@ if TYPE_CHECKING:
 Default = Callable[[int, str], Abstract]
 """Default of a parameter: of a positional one by its position from the end, of a keyword-only one by (0, name)."""
 
+FIRST_OF_CALLS = -2
+"""In place of the instruction that makes a tuple: the tuple of further arguments of a call in the captured function."""
 
-def bind(code: CodeType, arguments: List[Abstract], keywords: Dict[str, Abstract],
-         default: Default) -> Dict[str, Abstract]:
+
+def bind(code: CodeType, arguments: List[Abstract], keywords: Dict[str, Abstract], default: Default,
+         depth: int) -> Dict[str, Abstract]:
     """The abstract values of the parameters, by name.
+
+    No instruction makes the tuple of further arguments. Instead of one, the depth of the call tells it from the tuples
+    of callers: an exit may make both.
+
+    Args:
+        code: the callee's.
+        arguments, keywords: of the call.
+        default: see `Default`.
+        depth: of the caller; 0 is the captured function.
 
     Raises:
         Break: Python would raise a TypeError, or a default is not available.
@@ -43,7 +55,7 @@ def bind(code: CodeType, arguments: List[Abstract], keywords: Dict[str, Abstract
         if name not in bound:
             bound[name] = default(0, name)
     if takes_more:
-        bound[names[last]] = Sequence(list(arguments[count:]))
+        bound[names[last]] = Sequence(list(arguments[count:]), defined_at=FIRST_OF_CALLS - depth)
     if code.co_flags & inspect.CO_VARKEYWORDS:
         bound[names[last + takes_more]] = Keywords(others)
     elif others:

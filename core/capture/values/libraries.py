@@ -34,8 +34,12 @@ def module_of(function: types.FunctionType) -> str:
 
 def in_library(function: types.FunctionType) -> bool:
     """Whether a function belongs to one of ``LIBRARIES``. Those in ``COMPUTING`` do not: they are NumPy code."""
-    module = module_of(function)
-    return module.split(".")[0] in LIBRARIES and not module.startswith(COMPUTING)
+    return module_of(function).split(".")[0] in LIBRARIES and not computes_for_users(function)
+
+
+def computes_for_users(function: types.FunctionType) -> bool:
+    """Whether a function belongs to one of the modules in ``COMPUTING``."""
+    return module_of(function).startswith(COMPUTING)
 
 
 def in_standard_library(function: types.FunctionType) -> bool:

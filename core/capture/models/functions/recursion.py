@@ -15,11 +15,14 @@ from pijit.core.bytecode.instructions.predicates import handles_exceptions
 from pijit.core.capture.context import CaptureContext, Place
 from pijit.core.capture.models.functions.callees import Callee
 from pijit.core.capture.values.lattice import OpaqueObject
+from pijit.core.capture.values.libraries import computes_for_users
 from pijit.core.errors import Break
 
 if TYPE_CHECKING:
     from pijit.core.capture.models.protocol import Interpreter
 
+DEEPEST = 3
+"""How deep calls are inlined if functions of `pijit.ms` are among them, as a multiple of `max_inline_depth`."""
 MAX_RECURSIVE = 3000
 """Most instructions that are inlined at a function's calls of itself. Each level may double them."""
 
@@ -38,11 +41,19 @@ class Recursion:
         self.lowered = 0
         self.calls: Dict[CodeType, Dict[int, List[Tuple[CodeType, str]]]] = {}
 
+    def is_full(self, facts: CaptureContext) -> bool:
+        """Whether a call in the function of ``facts`` exceeds the depth. Functions of `pijit.ms` do not count, up to
+        `DEEPEST` times the depth: networks are cells in cells, with a few calls for each."""
+        if facts.depth < self.max_depth:
+            return False
+        counted = facts.depth - sum(computes_for_users(callee.function) for callee in facts.around)
+        return counted >= self.max_depth or facts.depth >= DEEPEST * self.max_depth
+
     def require_room(self, facts: CaptureContext, callee: Callee) -> None:
         """Break if a call in the function of ``facts`` exceeds the depth or the size limit."""
         code = callee.function.__code__
         times = facts.within.count(code)
-        because = self.because if facts.depth >= self.max_depth else None
+        because = self.because if self.is_full(facts) else None
         if because is None and times > self.levels.get(code, self.max_depth):
             because = "too much code is inlined"
         if because is not None:

@@ -94,7 +94,7 @@ def call_made(interpreter: Interpreter, callee: UnescapedFunction, arguments: Li
                 interpreter, named_function(callee), arguments, keywords)
         except Break as error:
             raise interpreter.not_inlined(callee, error)
-    bound = bind(callee.code, arguments, keywords, _no_default)
+    bound = bind(callee.code, arguments, keywords, _no_default, interpreter.facts.depth)
     if not callee.code.co_flags & GENERATOR:
         try:
             result = interpreter.facts.required_inliner.run(interpreter, _as_called(interpreter, callee), bound)

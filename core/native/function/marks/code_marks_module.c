@@ -1,6 +1,7 @@
 /* Python's interface to code_marks.h, on all versions.
  *
  * core/_hook.pyi has signatures and meanings. */
+#include "cpython/vectorcall_inl.h"
 #include "function/marks/code_marks_module.h"
 #include "function/dispatch.h"
 #include "function/entry_timing.h"
@@ -156,6 +157,17 @@ marks_set_error_handler(PyObject *Py_UNUSED(module), PyObject *callable)
     Py_RETURN_NONE;
 }
 
+/* call(callable, *args, **kwargs): the method in a place of the operand stack where a callable would need a NULL below. */
+static PyObject *
+marks_call(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    if (nargs < 1) {
+        PyErr_SetString(PyExc_TypeError, "call: callable is missing");
+        return NULL;
+    }
+    return vector_call(args[0], args + 1, nargs - 1, names);
+}
+
 static PyMethodDef marks_methods[] = {
     {"mark", code_mark, METH_VARARGS,
      "mark(code, cache, on_miss)\n--\n\nSend the frames of a code object through a cache and on_miss."},
@@ -173,6 +185,8 @@ static PyMethodDef marks_methods[] = {
      "set_error_handler(callable)\n--\n\nGive pijit's own faults to callable(code, exception)."},
     {"set_rebuild", function_set_rebuild, METH_O,
      "set_rebuild(callable)\n--\n\nUnpickle a JitFunction without a global name by callable(py_func)."},
+    {"call", (PyCFunction)(void (*)(void))marks_call, METH_FASTCALL | METH_KEYWORDS,
+     "call(callable, /, *args, **kwargs)\n--\n\nThe result of callable(*args, **kwargs)."},
     {NULL},
 };
 
