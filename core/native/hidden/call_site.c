@@ -165,14 +165,20 @@ site_other(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
     return PyObject_Vectorcall(args[0], args + 1, (nargs - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, kwnames);
 }
 
+/* The Python `__call__` of an object's class: owned; NULL: none, or its calls do not run it. */
+static PyObject *
+object_call(PyObject *callable)
+{
+    PyTypeObject *kind = Py_TYPE(callable);
+    return PyType_HasFeature(kind, Py_TPFLAGS_HAVE_VECTORCALL) ? NULL : class_function(kind, name_call);
+}
+
 /* A call of a class, or of an object whose class has a `__call__`; args[0] is the callable. */
 static PyObject *
 site_object(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    PyObject *init = class_init(args[0]), *call = NULL, *result; /* all owned; NULL: none */
-    if (init == NULL && !PyType_HasFeature(Py_TYPE(args[0]), Py_TPFLAGS_HAVE_VECTORCALL)) {
-        call = class_function(Py_TYPE(args[0]), name_call);
-    }
+    PyObject *init = class_init(args[0]), *result;               /* both owned; NULL: none */
+    PyObject *call = init == NULL ? object_call(args[0]) : NULL; /* owned; NULL: none */
     if (init != NULL) {
         result = site_make(site, init, args, nargs, kwnames);
     }
@@ -222,8 +228,23 @@ site_get_callable(PyObject *self, void *Py_UNUSED(closure))
     return self;
 }
 
+/* Whether a call of an object runs a Python function that a site can serve. */
+static int
+runs_function(PyObject *callable)
+{
+    if (Py_TYPE(callable) == &PyFunction_Type || Py_TYPE(callable) == &PyMethod_Type) {
+        return 1;
+    }
+    PyObject *init = class_init(callable);                        /* owned; NULL: none */
+    PyObject *call = init == NULL ? object_call(callable) : NULL; /* owned; NULL: none */
+    int runs = init != NULL || call != NULL;
+    Py_XDECREF(init);
+    Py_XDECREF(call);
+    return runs;
+}
+
 /* bound(callable, arguments): the object to call with these arguments, a bound method of the site. It is the callable
- * itself if that is no function or method, or if CPython has to report an error in the arguments. */
+ * itself if that runs no Python function, or if CPython has to report an error in the arguments. */
 static PyObject *
 site_bound(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -231,9 +252,8 @@ site_bound(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
         PyErr_SetString(PyExc_TypeError, "bound takes a callable and its arguments");
         return NULL;
     }
-    int is_served = Py_TYPE(args[0]) == &PyFunction_Type || Py_TYPE(args[0]) == &PyMethod_Type;
     int iterable = Py_TYPE(args[1])->tp_iter != NULL || PySequence_Check(args[1]); /* else CPython raises */
-    return is_served && iterable ? PyMethod_New(self, args[0]) : Py_NewRef(args[0]);
+    return iterable && runs_function(args[0]) ? PyMethod_New(self, args[0]) : Py_NewRef(args[0]);
 }
 
 static PyMethodDef site_methods[] = {
