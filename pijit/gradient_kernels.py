@@ -14,7 +14,7 @@ import builtins
 import functools
 import sys
 import types
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -27,8 +27,10 @@ from pijit.core.stance import current
 from pijit.core.tape.host_calls import ALL_MADE, HOST_FUNCTIONS, Outcome
 from pijit.joint.entry import Form, Found, JointEntry, Raised, Repeat, is_plain, run_entry
 from pijit.joint.generators import generators_of
-from pijit.joint.parts import JointPart, JointParts, Show
 from pijit.joint.texts import print_texts
+
+if TYPE_CHECKING:
+    from pijit.joint.parts import JointPart, Show  # loads LLVM, which the first calls do not need
 
 LIMIT = 8
 """The most joint functions, with their guards, of one gradient function."""
@@ -350,6 +352,7 @@ class GradientKernels:
         from pijit.core.graph.types import Scalar
         from pijit.core.tape.budget import default_limit
         from pijit.joint import store
+        from pijit.joint.parts import JointParts
 
         inputs = whole.program.check(*roots) or []
         limit = store.rounded(default_limit()) if self._limit is None else self._limit

@@ -21,8 +21,6 @@ import sys
 import time
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
-import llvmlite
-import llvmlite.binding as llvm
 import numpy as np
 
 from pijit._version import __version__
@@ -77,6 +75,9 @@ def _digest(what: Any) -> bytes:
 @functools.lru_cache(maxsize=None)
 def _makers() -> Tuple[Any, ...]:
     """The parts of a key that are the same for all kernels of a process: versions, processor and settings."""
+    import llvmlite  # late, because it loads LLVM: the first call of a gradient needs no key
+    import llvmlite.binding as llvm
+
     settings = tuple(sorted(item for item in os.environ.items() if item[0].startswith("NUMBA_")))
     return (sys.version, sys.implementation.name, np.__version__, llvmlite.__version__, llvm.llvm_version_info,
             numba_version(), __version__, compiler_digest(), llvm.get_process_triple(), llvm.get_host_cpu_name(),
