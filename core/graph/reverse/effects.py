@@ -1,6 +1,7 @@
 """Effects of a region: those that joint functions do not have, and stores into arrays that have two names.
 
-Random numbers are drawn once, outside of loops and branches: a backward part computes what is inside a second time.
+Random numbers are drawn once. A backward part computes again what is in a loop or a branch. So only loops that save
+the numbers as rows may draw: outermost loops, in their own bodies.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from pijit.core.graph.reverse.roots import STORES, Roots
 def check_effects(items: Sequence[Item], roots: Roots, repeated: Collection[Op]) -> None:
     """Check that there are no effects that joint functions do not have.
 
-    They have host calls. They draw random numbers outside of loops and branches. They store into arrays that the
-    function makes, and that have one name each.
+    They have host calls. They draw random numbers outside of branches and of loops in loops. They store into arrays
+    that the function makes, and that have one name each.
 
     Args:
         items: the region.
@@ -31,9 +32,10 @@ def check_effects(items: Sequence[Item], roots: Roots, repeated: Collection[Op])
     """
     again = {op.result for op in repeated}
     inside = {op.result for op in all_ops(items)}
+    drawing = set(items).union(*(item.items for item in items if isinstance(item, Loop)))
     for op in all_ops(items):
-        if op.name in DRAWING and op not in items:
-            raise Irreversible("random numbers that are drawn in a loop or a branch")
+        if op.name in DRAWING:
+            _check_draw(op, op in drawing and op not in repeated, roots)
         if op.name in EFFECTS and op.name not in STORES and op.name not in DRAWING and op.name != HOST_CALL:
             raise Irreversible("an effect (%s)" % op.name)
         if op.name == HOST_CALL and op in repeated:
@@ -50,6 +52,13 @@ def check_effects(items: Sequence[Item], roots: Roots, repeated: Collection[Op])
                     roots.of(value) in roots.stored.difference(made(item.items)) for value in item.next):
                 raise Irreversible("a loop-carried array that stores write to")
     _check_joins(items, roots, set())
+
+
+def _check_draw(op: Op, is_once: bool, roots: Roots) -> None:
+    if not is_once:
+        raise Irreversible("random numbers that are drawn in a branch, a loop in a loop, or a loop with an exit")
+    if op.result is not None and roots.of(op.result) in roots.stored:
+        raise Irreversible("random numbers in an array that stores write to")
 
 
 def _stored(items: Sequence[Item], roots: Roots) -> Set[Value]:

@@ -133,7 +133,8 @@ class _Writer:
         self.code = Code(self.items, self.roots, constants, self.dims)
         self.code.inputs, self.code.outermost = set(graph.inputs), self._outermost()
         loops = {item: set().union(*map(self.needs.stored_by, self.items[number + 1:]))
-                 for number, item in enumerate(self.items) if isinstance(item, Loop) and item.is_counted}
+                 for number, item in enumerate(self.items) if isinstance(item, Loop) and item.is_counted
+                 and not self.needs.of[item].drawn}
         self.forward = Forward(self.code, self.needs, limit, loops if levels > 1 else {}, levels)
         self.backward = Backward(self.code, self.forward, self.active)
 

@@ -12,6 +12,7 @@ from typing import Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union, 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.adjoint import contributions
 from pijit.core.graph.reverse.errors import Irreversible
+from pijit.core.graph.reverse.forward import DRAWING
 from pijit.core.graph.reverse.regions import Conditional, Exit, Guard, Item, Loop, Side, all_ops, made, walk
 from pijit.core.graph.reverse.roots import STORES, Roots
 
@@ -33,6 +34,7 @@ class SequenceNeeds:
         values: the needed values that are made outside of the sequence.
         roots: the arrays of outside that the sequence stores into and whose first version is needed.
         read: the values that the backward parts of its items read.
+        drawn: the random numbers that a loop's body draws and that are needed, in program order.
         following: the needed values that are the next iteration's loop-carried values, with the loop-carried value.
         last: the arrays of outside whose last version is needed, with its number; the next iteration's row has it.
     """
@@ -45,6 +47,7 @@ class SequenceNeeds:
         self.values: Set[Value] = set()
         self.roots: Set[Value] = set()
         self.read: Set[Value] = set()
+        self.drawn: List[Value] = []
         self.following: Dict[Value, Value] = {}
         self.last: Dict[Value, int] = {}
 
@@ -73,11 +76,15 @@ class Needs:
         self.whole = self._analysed(items)
 
     def saved(self, loop: Loop) -> List[Value]:
-        """What a loop saves in each iteration: loop-carried values, and arrays that its body stores into."""
+        """What a loop saves at the start of an iteration: loop-carried values, and arrays that its body stores into."""
         needs = self.of[loop]
         wanted = needs.values.union(needs.following.values())
         return [param for param in loop.params if param in wanted] + sorted(
             needs.roots.union(needs.last), key=lambda value: value.id)
+
+    def rows(self, loop: Loop) -> List[Value]:
+        """All that a loop saves in each iteration: `saved`, and the random numbers that it draws."""
+        return self.saved(loop) + self.of[loop].drawn
 
     def in_following_row(self, loop: Loop) -> List[Value]:
         """What an iteration reads of the next iteration's row, in the order of `saved`."""
@@ -112,7 +119,7 @@ class Needs:
         reading: Reading = {item: list(self._read_backward(item)) for item in items}
         needs.read = {value for found in reading.values() for value, _ in found}
         carried, last = (self._carried(loop, needs), self._last(items, needs)) if loop is not None else ({}, {})
-        self._keep(items, needs, reading, carried, last, also)
+        self._keep(items, needs, reading, carried, last, also, loop is not None)
         for item in items:
             for value, after in reading[item]:
                 root = self._roots.of(value)
@@ -203,18 +210,23 @@ class Needs:
         return [value for value in found if value not in inside]
 
     def _keep(self, items: Sequence[Item], needs: SequenceNeeds, reading: Reading, carried: Dict[Value, Value],
-              last: Dict[Value, int], also: Sequence[Value]) -> None:
+              last: Dict[Value, int], also: Sequence[Value], is_loop: bool) -> None:
         """Find the items that make needed values, and the needed values from outside; from the last item on.
 
         Values in ``carried``, and the versions in ``last``, are not made: they are saved for the next iteration.
+        Nor are the random numbers that a loop draws: it saves them.
         """
         wanted: Set[Value] = set(also)
         versions: Set[Version] = set()
+        drawn = {item.result: False for item in items if is_loop and isinstance(item, Op) and item.name in DRAWING}
 
         def want(value: Value, item: Item, after: bool = False) -> None:
             root = self._roots.of(value)
             if value in carried:
                 needs.following[value] = carried[value]
+            elif root in drawn:
+                drawn[root] = True
+                wanted.update(self._roots.indices(value))
             elif root in needs.written:
                 version = root, needs.versions[item][root] + (after and root in self.stored_by(item))
                 wanted.update(self._roots.indices(value))
@@ -246,6 +258,7 @@ class Needs:
                 want(value, item)
             if isinstance(item, Op) and item.name in STORES:
                 want(item.args[0], item)
+        needs.drawn = [cast(Value, value) for value, is_needed in drawn.items() if is_needed]
         inside = set(made(items))
         needs.values = {value for value in wanted if value not in inside and value not in needs.written}
         needs.roots = {root for root, number in versions if number == 0 and root not in inside}

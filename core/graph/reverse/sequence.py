@@ -184,8 +184,7 @@ class Forward:
         code.depth += 1
         if saving:
             self._save(loop)
-        self.plain(loop.items)
-        self.move(loop.params, loop.next)
+        self.body(loop, saving)
         code.depth -= 1
         if saving and loop not in self.checkpoints.loops:
             self.save_following(loop, code.count(loop))
@@ -193,9 +192,17 @@ class Forward:
             code.line("%s = %s" % (code.name(loop.index), code.name(loop.limit)))
             self.plain(loop.header)
 
+    def body(self, loop: Loop, saving: bool) -> None:
+        """Write the body of a loop; ``saving``: the random numbers that it draws become rows."""
+        for item in loop.items:
+            self.plain([item])
+            if saving and isinstance(item, Op) and item.result in self.needs.of[loop].drawn:
+                self._save_value(loop, cast(Value, item.result), self.place(loop))
+        self.move(loop.params, loop.next)
+
     def _allocate(self, loop: Loop) -> None:
         """Write the arrays of saved rows. Beyond the limit, the tape runs the call, and reports that if it must."""
-        code, saved = self.code, self.needs.saved(loop)
+        code, saved = self.code, self.needs.rows(loop)
         if loop in self.checkpoints.loops:
             self.checkpoints.allocate(loop)
             saved = []
@@ -232,7 +239,10 @@ class Forward:
     def save(self, loop: Loop, place: str) -> None:
         """Write that the values which an iteration needs backwards become a row."""
         for value in self.needs.saved(loop):
-            self.code.line("%s[%s] = %s" % (self.code.rows(loop, value), place, self.code.name(value)))
+            self._save_value(loop, value, place)
+
+    def _save_value(self, loop: Loop, value: Value, place: str) -> None:
+        self.code.line("%s[%s] = %s" % (self.code.rows(loop, value), place, self.code.name(value)))
 
     def save_following(self, loop: Loop, place: str) -> None:
         """Write the row after the last one, which the last iteration reads."""
@@ -259,6 +269,8 @@ class Forward:
                 if value not in loop.params:
                     code.now[value] = code.version(value)
                 code.line("%s = %s" % (code.name(value), self.row(code.rows(loop, value), value, place)))
+        for value in needs.drawn:
+            code.line("%s = %s" % (code.name(value), self.row(code.rows(loop, value), value, place)))
         for value, param in needs.following.items():
             code.line("%s = %s" % (code.name(value), self.row(code.rows(loop, param), param, place + " + 1")))
         return last

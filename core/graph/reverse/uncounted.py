@@ -39,7 +39,7 @@ class UncountedLoops:
         forward, code = self._forward, self._forward.code
         index = code.name(loop.index)
         forward.move([loop.index, *loop.params], [loop.start, *loop.first])
-        saved = forward.needs.saved(loop) if saving else []
+        saved = forward.needs.rows(loop) if saving else []
         if saved:
             self._allocate(loop, saved)
         code.line("while True:")
@@ -47,8 +47,7 @@ class UncountedLoops:
         if saved:
             forward.require("%s == %s" % (index, self._capacity(loop)), TooLarge)
             forward.save(loop, index)
-        forward.plain(loop.items)
-        forward.move(loop.params, loop.next)
+        forward.body(loop, saving)
         code.line("%s = %s + 1" % (index, index))
         if loop.until is not None:
             self.exit(loop.until)
