@@ -197,7 +197,7 @@ class Forward:
         for item in loop.items:
             self.plain([item])
             if saving and isinstance(item, Op) and item.result in self.needs.of[loop].drawn:
-                self._save_value(loop, cast(Value, item.result), self.place(loop))
+                self._save_value(loop, item.result, self.place(loop))
         self.move(loop.params, loop.next)
 
     def _allocate(self, loop: Loop) -> None:
