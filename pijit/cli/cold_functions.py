@@ -57,7 +57,10 @@ def cold(function: types.FunctionType, options: Options, budget: Budget) -> Tupl
         os.register_at_fork(before=_hook.pause_sampler)
         atexit.register(_hook.end_sampler)
     target = Cold(twin_of(function), options, budget)
-    _hook.hook_function(function, target)
+    try:
+        _hook.hook_function(function, target)
+    except RuntimeError:  # other tools have all function watchers of this interpreter
+        return target, target
     return function, target
 
 

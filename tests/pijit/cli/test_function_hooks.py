@@ -214,11 +214,22 @@ print("right")
         raise AssertionError("the sampler's thread took the signal")
     """,
     """
+    import ctypes
+    set_exception = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    try:
+        set_exception(ctypes.c_ulong(threading.get_ident()), ctypes.py_object(KeyError))
+        spin(1.0)
+    except KeyError:
+        pass
+    else:
+        raise AssertionError("the sampler's thread took the exception")
+    """,
+    """
     class Late:
         __del__ = lambda self: spin(0.05)
     sys.late = Late()
     """,
-], ids=["fork", "threads", "signal", "end"])
+], ids=["fork", "threads", "signal", "exception", "end"])
 def test_the_thread_of_the_sampler_is_not_seen(tmp_path, body):
     """No DeprecationWarning of a fork with threads, no signal that is delivered to it, no crash at the end."""
     script = tmp_path / "program.py"

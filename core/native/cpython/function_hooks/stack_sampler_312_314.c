@@ -20,7 +20,8 @@
 
 static struct {
     pthread_t thread;
-    PyThreadState *own;   /* owned: that of the thread; NULL: there is no thread */
+    int runs;             /* under the GIL: whether there is a thread */
+    PyThreadState *own;   /* under the GIL, owned by the thread: its state; NULL before and after */
     PyThreadState *main;  /* borrowed: that of the main thread, which runs until the sampler has stopped */
     int ending;           /* under the GIL: whether a thread waits for the end of the sampler's */
     int ended;            /* under the GIL: whether the sampler is stopped for good */
@@ -89,17 +90,29 @@ sample_wait(int64_t ns)
 static void *
 sampler_run(void *Py_UNUSED(unused))
 {
+    /* Made here, because a state has the identifier of the thread that makes it, which finds threads for exceptions. */
+    PyThreadState *own = PyThreadState_New(PyInterpreterState_Main()); /* owned */
+    if (own == NULL) {
+        return NULL;
+    }
+    PyEval_RestoreThread(own);
+    sampler.own = own;
+    PyEval_SaveThread();
     int64_t period = PERIOD, before = process_ns();
     while (sample_wait(period)) {
         int64_t now = process_ns(), ns = now - before;
         before = now;
         if (ns >= IDLE) {
-            PyEval_RestoreThread(sampler.own);
+            PyEval_RestoreThread(own);
             sample_take(ns < 2 * PERIOD ? ns : 2 * PERIOD); /* other native threads may use time as well */
             PyEval_SaveThread();
         }
         period = ns >= IDLE ? PERIOD : period < LONGEST ? 2 * period : LONGEST;
     }
+    PyEval_RestoreThread(own);
+    sampler.own = NULL;
+    PyThreadState_Clear(own);
+    PyThreadState_DeleteCurrent();
     return NULL;
 }
 
@@ -111,27 +124,17 @@ sampler_start(void)
     if (sampler.ended || sampler.ending || interpreter != PyInterpreterState_Main() || !is_only_thread(here)) {
         return 0;
     }
-    if (sampler.own == NULL) {
-        sampler.main = here;
-        sampler.own = PyThreadState_New(interpreter); /* owned */
-        if (sampler.own == NULL) {
-            return 0;
-        }
+    if (!sampler.runs) {
         /* The thread must not take signals that would interrupt a system call of the main thread. */
         sigset_t all, old;
         sigfillset(&all);
         sampler.stops = 0;
+        sampler.main = here;
         pthread_sigmask(SIG_SETMASK, &all, &old);
-        int failed = pthread_create(&sampler.thread, NULL, sampler_run, NULL);
+        sampler.runs = pthread_create(&sampler.thread, NULL, sampler_run, NULL) == 0;
         pthread_sigmask(SIG_SETMASK, &old, NULL);
-        if (failed) {
-            PyThreadState_Clear(sampler.own);
-            PyThreadState_Delete(sampler.own);
-            sampler.own = NULL;
-            return 0;
-        }
     }
-    return 1;
+    return sampler.runs;
 }
 
 void
@@ -143,8 +146,7 @@ sampler_stop(int for_good)
         sched_yield();
         Py_END_ALLOW_THREADS;
     }
-    PyThreadState *own = sampler.own; /* owned */
-    if (own == NULL) {
+    if (!sampler.runs) {
         return;
     }
     sampler.ending = 1;
@@ -155,8 +157,5 @@ sampler_stop(int for_good)
     Py_BEGIN_ALLOW_THREADS;
     pthread_join(sampler.thread, NULL);
     Py_END_ALLOW_THREADS;
-    sampler.ending = 0;
-    sampler.own = NULL;
-    PyThreadState_Clear(own);
-    PyThreadState_Delete(own);
+    sampler.ending = sampler.runs = 0;
 }
