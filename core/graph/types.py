@@ -48,19 +48,21 @@ class Array:
 
     ``layout`` is "C" (C-contiguous), "F" (Fortran-contiguous and not C) or "A" (any strides). ``transposed``: the
     observed array had any strides, and no rows of close elements. ``ordered``: the strides shrink from axis to axis, as
-    those of a slice of a C-contiguous array do. Both are only hints; they do not distinguish types.
+    those of a slice of a C-contiguous array do. ``computed``: the array is a new result, so that it is in C order if the
+    operands are ordered. These are only hints; they do not distinguish types.
     """
 
-    __slots__ = ("dtype", "ndim", "layout", "writeable", "transposed", "ordered")
+    __slots__ = ("dtype", "ndim", "layout", "writeable", "transposed", "ordered", "computed")
 
     def __init__(self, dtype: DTypeLike, ndim: int, layout: str = "A", writeable: bool = True,
-                 transposed: bool = False, ordered: bool = False) -> None:
+                 transposed: bool = False, ordered: bool = False, computed: bool = False) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.ndim = ndim
         self.layout = layout
         self.writeable = writeable
         self.transposed = transposed
         self.ordered = ordered or layout == "C"
+        self.computed = computed
 
     def __eq__(self, other: object) -> bool:
         return (isinstance(other, Array) and self.dtype == other.dtype and self.ndim == other.ndim
@@ -78,7 +80,8 @@ class Array:
             return None
         layout = self.layout if self.layout == other.layout else "A"
         return Array(self.dtype, self.ndim, layout, self.writeable and other.writeable,
-                     self.transposed or other.transposed, self.ordered and other.ordered)
+                     self.transposed or other.transposed, self.ordered and other.ordered,
+                     self.computed and other.computed)
 
 
 class Opaque:

@@ -243,7 +243,7 @@ def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstrac
     if isinstance(result, Array):
         kinds = [q.type for q in questions]
         result = Array(result.dtype, result.ndim, result_types.result_layout(kinds, result.ndim),
-                       ordered=all(kind.ordered for kind in kinds if isinstance(kind, Array)))
+                       ordered=all(kind.ordered for kind in kinds if isinstance(kind, Array)), computed=True)
     value = interpreter.emit("ufunc", [interpreter.any_value(v) for v in operands], result, attrs, exits=True)
     return Tensor(result, value) if isinstance(result, Array) else Number(cast(Scalar, result), value)
 

@@ -31,6 +31,8 @@ ROWS: Dict[str, OpInfo] = {
         "view of an array in C order with a size (a WORD) for each axis; the one of the axis ``unknown`` is -1, if "
         "that is not None. Exits where the array has another number of elements",
         attrs=("unknown",), facts=Fact.IS_VIEW, why_exit=BAD_SHAPE),
+    "in_order": OpInfo("a", "the same memory as an array in C order; exits where its strides are others",
+        facts=Fact.IS_VIEW, why_exit="the array is not in C order"),
     "part": OpInfo("a", "view of the 'real' or 'imag' parts of complex elements",
         attrs=("which",), facts=Fact.IS_VIEW | Fact.COSTS_ELEMENT),
     # elements

@@ -200,14 +200,16 @@ class Backward:
         self.add(operand, text, dims.of.get(operand, ()) if extra or ones else shape, dtype)
 
     def _spread(self, op: Op) -> None:
-        """Add the adjoint of a sum to that of its operand. Broadcasting repeats it, once the axis is put back."""
+        """Add the adjoint of a sum to that of its operand. Broadcasting repeats it, once the axes are put back."""
         result, axis, ndim = cast(Value, op.result), op.attrs["axis"], len(self.code.dims.of[op.args[0]])
         shape, index = self.shapes[result], ""
         if axis is not None and not op.attrs["keepdims"] and shape:
             self.fill(result)
-            shape, place = self.shapes[result], axis % ndim
-            shape = shape[:place] + (1,) + shape[place:]
-            index = "[%s]" % ", ".join("None" if number == place else ":" for number in range(ndim))
+            shape = self.shapes[result]
+            places = sorted(one % ndim for one in (axis if isinstance(axis, tuple) else (axis,)))
+            for place in places:
+                shape = shape[:place] + (1,) + shape[place:]
+            index = "[%s]" % ", ".join("None" if number in places else ":" for number in range(ndim))
         self.add(op.args[0], self.code.adjoint(result) + index, shape, dtype_of(result), is_cast=False)
 
     def _rule(self, op: Op, part: Contribution, g: str) -> str:

@@ -398,7 +398,7 @@ def write_assign(emitter: KernelEmitter, op: Op) -> None:
 
 ARRAY_OPERATIONS: Dict[str, Callable[[KernelEmitter, Op], None]] = {
     "dim": array_views.write_dim, "view": array_views.write_view, "transpose": array_views.write_transpose,
-    "reshape": array_views.write_reshape,
+    "reshape": array_views.write_reshape, "in_order": array_views.write_in_order,
     "part": array_views.write_part, "identical": array_views.write_identical,
     "load": array_views.write_load, "store": array_views.write_store, "alloc": write_alloc,
     "ufunc": write_ufunc, "ufunc_into": write_ufunc_into, "assign": write_assign,

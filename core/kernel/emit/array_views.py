@@ -102,6 +102,18 @@ def _resolve(emitter: KernelEmitter, op: Op, given: List[Operand], shape: List[O
         shape[axis] = emitter.pure("choose(%s == -1, %s, %s)" % (given[axis], rest, given[axis]))
 
 
+def write_in_order(emitter: KernelEmitter, op: Op) -> None:
+    """Leave unless the strides are those of C order. Those of axes of length 1 do not count."""
+    array, kind = emitter.arrays[op.args[0]], array_type(result_of(op))
+    wanted: Operand = integer(kind.dtype.itemsize)
+    strides: List[Operand] = []
+    for size, stride in zip(reversed(array.shape), reversed(array.strides)):
+        emitter.guard(op, "%s != %s and %s != 1" % (stride, wanted, size))
+        strides.insert(0, wanted)
+        wanted = emitter.pure("imul(%s, %s)" % (wanted, size))
+    _define_view(emitter, op, array, array.data, list(array.shape), strides, list(array.shown), array.origin)
+
+
 def write_part(emitter: KernelEmitter, op: Op) -> None:
     array, half = emitter.arrays[op.args[0]], dtype_of(result_of(op)).itemsize
     data = array.data if op.attrs["which"] == "real" else emitter.let("iadd(%s, %d)" % (array.data, half))

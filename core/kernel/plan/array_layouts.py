@@ -297,7 +297,13 @@ def _elements(layouts: ArrayLayouts, op: Op) -> ArrayLayout:
     return layouts.made(result_of(op), op.attrs["shape"])
 
 
+def _in_order(layouts: ArrayLayouts, op: Op) -> ArrayLayout:
+    array = layouts.of[op.args[0]]
+    return array._replace(strides=_of_order(array_type(result_of(op)), array.strides))
+
+
 _DERIVED: Dict[str, Callable[[ArrayLayouts, Op], ArrayLayout]] = {
     "view": _view, "transpose": _transpose, "reshape": _reshape, "part": _part, "gather": _gather, "alloc": _alloc,
-    "reduce": _reduce, "concatenate": _concatenate, "roll": _roll, "rows": _rows, "elements": _elements}
+    "reduce": _reduce, "concatenate": _concatenate, "roll": _roll, "rows": _rows, "elements": _elements,
+    "in_order": _in_order}
 """How the layout of a result follows from those of the operands; other arrays are new and nothing is known of them."""

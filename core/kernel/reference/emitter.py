@@ -303,6 +303,7 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "complex": _complex, "part": lambda emitter, op: "%s.%s" % (_name(op.args[0]), op.attrs["which"]),
     "flag": _same, "select": lambda emitter, op: "{1} if {0} else {2}".format(*_args(op)),
     "iterator_part": _iterator_part, "dim": _dim, "view": _view, "transpose": _transpose, "reshape": _reshape,
+    "in_order": lambda emitter, op: "in_order(%s)" % _name(op.args[0]),
     "load": _load, "gather": _load, "pick": _load, "rows": _load, "store": _store, "ufunc": _ufunc, "where": _where,
     "ufunc_into": _ufunc_into, "reduce": _reduce, "scan": _scan,
     "alloc": _alloc, "invoke": _invoke, "gufunc": _invoke, "product": _invoke, "dot": _invoke, "item": _item,

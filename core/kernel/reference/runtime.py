@@ -62,6 +62,13 @@ def nonzero(value: Any) -> Any:
     return value
 
 
+def in_order(array: Any) -> Any:
+    """The array; raises if it is not in C order."""
+    if not array.flags.c_contiguous:
+        raise ValueError("not in C order")
+    return array
+
+
 def libm(name: str, finite: bool, *args: float) -> float:
     """The libm function through ``math``.
 

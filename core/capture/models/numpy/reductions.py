@@ -79,8 +79,19 @@ def leave_if_empty(interpreter: Interpreter, array: Tensor) -> None:
         interpreter.emit("require", [interpreter.emit("truth", [interpreter.size(array)], FLAG)], None, exits=True)
 
 
+def _in_order(interpreter: Interpreter, array: Tensor, axis: Axes) -> Tensor:
+    """The array as one in C order, if that is likely and helps: NumPy adds along several axes by the order of strides."""
+    kind = array.type
+    helps = isinstance(axis, tuple) or axis is not None and kind.ndim > 2
+    if not helps or kind.layout != "A" or not (kind.computed and kind.ordered):
+        return array
+    ordered = Array(kind.dtype, kind.ndim, "C", kind.writeable)
+    return Tensor(ordered, interpreter.emit("in_order", [ssa_value(array)], ordered, exits=True))
+
+
 def _reduce(interpreter: Interpreter, name: str, ufunc: np.ufunc, array: Tensor, axis: Axes,
             keepdims: bool = False) -> Abstract:
+    array = _in_order(interpreter, array, axis)
     if isinstance(axis, tuple) and (ufunc is not np.add or array.type.layout != "C"):
         raise Break("PJ210", callee="%s along several axes" % name)
     sample = np.ones((2,) * array.type.ndim, array.type.dtype, order="F" if array.type.layout == "F" else "C")

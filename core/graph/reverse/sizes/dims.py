@@ -249,10 +249,15 @@ def _elements(dims: Dims, op: Op, constants: Constants) -> None:
     dims.of[cast(Value, op.result)] = tuple(op.attrs["shape"])
 
 
+def _in_order(dims: Dims, op: Op, constants: Constants) -> None:
+    dims.of[cast(Value, op.result)] = dims.of[op.args[0]]
+
+
 def _reduce(dims: Dims, op: Op, constants: Constants) -> None:
-    """A reduction over one axis, or over all (None)."""
+    """A reduction over one axis, over several, or over all (None)."""
     result, axis, operand = cast(Value, op.result), op.attrs["axis"], dims.of[op.args[0]]
-    gone = set(range(len(operand))) if axis is None else {axis % len(operand)}
+    axes = range(len(operand)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    gone = {one % len(operand) for one in axes}
     if isinstance(result.type, Array):
         dims.of[result] = tuple(1 if number in gone else dim for number, dim in enumerate(operand)
                                 if op.attrs["keepdims"] or number not in gone)
@@ -313,5 +318,6 @@ MEASURES: Dict[str, Callable[[Dims, Op, Constants], None]] = {
     "dim": _dim, "same": _number, "cast": _number, "alloc": _alloc, "assign": _assign, "ufunc_into": _ufunc_into,
     "view": measure_view, "transpose": _transpose, "elements": _elements, "reduce": _reduce, "gufunc": _product,
     "product": _product, "dot": _product, "gather": _gather, "pick": _gather, "rows": _gather,
-    "concatenate": _concatenate, "reshape": _reshape, "draw_array": _alloc}
+    "concatenate": _concatenate, "reshape": _reshape, "draw_array": _alloc,
+    "in_order": _in_order}
 """How the sizes of results follow from those of operands, for operations that do not broadcast."""
