@@ -46,10 +46,10 @@ class Scalar:
 class Array:
     """A ``numpy.ndarray``: dtype, number of dimensions, layout and whether the program may write it.
 
-    ``layout`` is "C" (C-contiguous), "F" (Fortran-contiguous and not C) or "A" (any strides). ``transposed``: the
-    observed array had any strides, and no rows of close elements. ``ordered``: the strides shrink from axis to axis, as
-    those of a slice of a C-contiguous array do. ``computed``: the array is a new result, so that it is in C order if the
-    operands are ordered. These are only hints; they do not distinguish types.
+    ``layout`` is "C" (C-contiguous), "F" (Fortran-contiguous and not C) or "A" (any strides). These are only hints, and
+    do not distinguish types: ``transposed``: the observed array had any strides, and no rows of close elements;
+    ``ordered``: the strides shrink from axis to axis, as those of a slice of a C-contiguous array do; ``computed``: the
+    array is a new result, so that it is in C order if the operands are ordered.
     """
 
     __slots__ = ("dtype", "ndim", "layout", "writeable", "transposed", "ordered", "computed")

@@ -296,8 +296,9 @@ FORWARD: Dict[str, Writer] = {
     "compare": _compare, "dim": _dim, "ufunc": _ufunc, "where": _where, "reduce": _reduce,
     "gufunc": _product, "product": _product, "dot": _product, "view": _view,
     "transpose": _view, "elements": _elements, "alloc": _alloc, "load": _load, "raised": _raised, "flag": _flag,
-    "invoke": _invoke, "new_tuple": _tuple, "reshape": _view, "in_order": _view, "scan": _scan, "roll": _scan, "gather": _gather,
-    "pick": _gather, "rows": _gather, "concatenate": _concatenate, "draw": _draw, "draw_array": _draw}
+    "invoke": _invoke, "new_tuple": _tuple, "reshape": _view, "in_order": _view, "scan": _scan, "roll": _scan,
+    "gather": _gather, "pick": _gather, "rows": _gather, "concatenate": _concatenate, "draw": _draw,
+    "draw_array": _draw}
 """The writer of each operation that can be reversed, or that only serves others."""
 
 

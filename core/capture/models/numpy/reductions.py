@@ -80,7 +80,7 @@ def leave_if_empty(interpreter: Interpreter, array: Tensor) -> None:
 
 
 def _in_order(interpreter: Interpreter, array: Tensor, axis: Axes) -> Tensor:
-    """The array as one in C order, if that is likely and helps: NumPy adds along several axes by the order of strides."""
+    """The array as one in C order, if that is likely and helps: the strides decide in which order NumPy adds."""
     kind = array.type
     helps = isinstance(axis, tuple) or axis is not None and kind.ndim > 2
     if not helps or kind.layout != "A" or not (kind.computed and kind.ordered):
