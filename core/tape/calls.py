@@ -208,22 +208,22 @@ def _call_builtin(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) 
     return _call_other(function, args, kwargs)
 
 
-def _call_array_method(function: Any, self: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+def _call_array_method(function: Any, array: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     name = function.__name__
     handler = HANDLERS.get("ndarray." + name)
     if handler is not None:
-        return handler(self, *args, **kwargs)
-    if not reached(self, args, kwargs):
-        return guarded(function, args, kwargs, extra=(self,))
+        return handler(array, *args, **kwargs)
+    if not reached(array, args, kwargs):
+        return guarded(function, args, kwargs, extra=(array,))
     known = METHODS.get(name) or getattr(np, name, None)
     if known is np.reshape and len(args) > 1 or known is np.transpose and len(args) > 1:
         args = (args,)
     if known in FUNCTIONS or known in CUTS or known in ELEMENTWISE:
-        return record(known, (self,) + args, kwargs, lambda: function(*args, **kwargs))
+        return record(known, (array,) + args, kwargs, lambda: function(*args, **kwargs))
     if name in WRITERS:
         raise refusal("PJ502", what="ndarray." + name)
     r = function(*args, **kwargs)
-    for tape in reached(self, args, kwargs):
+    for tape in reached(array, args, kwargs):
         taint(tape, r, function)
     return r
 
