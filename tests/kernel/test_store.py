@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+import llvmlite
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 from kernel_graphs import Builder
@@ -242,9 +244,9 @@ def fresh():
     disk_cache._makers.cache_clear()
 
 
-MAKERS = [(sys, "version"), (np, "__version__"), (disk_cache.llvmlite, "__version__"), (disk_cache, "__version__"),
-          (disk_cache.llvm, "llvm_version_info"), (disk_cache, "numba_version"), (disk_cache, "compiler_digest"),
-          (disk_cache.llvm, "get_host_cpu_name"), (disk_cache.llvm, "get_process_triple")]
+MAKERS = [(sys, "version"), (np, "__version__"), (llvmlite, "__version__"), (disk_cache, "__version__"),
+          (llvm, "llvm_version_info"), (disk_cache, "numba_version"), (disk_cache, "compiler_digest"),
+          (llvm, "get_host_cpu_name"), (llvm, "get_process_triple")]
 
 
 @pytest.mark.parametrize("owner, name", MAKERS, ids=lambda part: getattr(part, "__name__", part))
@@ -259,9 +261,9 @@ def test_all_that_makes_machine_code_is_in_the_key(monkeypatch, fresh, owner, na
 def test_features_settings_source_and_symbols_are_in_the_key(monkeypatch, fresh):
     keys = [key_of(), key_of("text "), key_of("text", {"loop_0": "pijit.ufunc.exp.3"}),
             key_of("text", {"loop_1": "pijit.ufunc.exp.2"})]
-    features = disk_cache.llvm.get_host_cpu_features()
+    features = llvm.get_host_cpu_features()
     features["pijit"] = True
-    monkeypatch.setattr(disk_cache.llvm, "get_host_cpu_features", lambda: features)
+    monkeypatch.setattr(llvm, "get_host_cpu_features", lambda: features)
     keys.append(key_of())
     monkeypatch.setenv("NUMBA_OPT", "1")
     keys.append(key_of())
