@@ -18,6 +18,7 @@ from pijit.core import _hook
 from pijit.core._hook import JitFunction
 from pijit.core.warm_up import Budget, WarmUp
 from pijit.options import Options
+from pijit.plain_functions import twin_with
 
 
 class Cold(JitFunction):
@@ -56,21 +57,12 @@ def cold(function: types.FunctionType, options: Options, budget: Budget) -> Tupl
     if not warmths:
         os.register_at_fork(before=_hook.pause_sampler)
         atexit.register(_hook.end_sampler)
-    target = Cold(twin_of(function), options, budget)
+    target = Cold(twin_with(function, function.__code__), options, budget)
     try:
         _hook.hook_function(function, target)
     except RuntimeError:  # other tools have all function watchers of this interpreter
         return target, target
     return function, target
-
-
-def twin_of(function: types.FunctionType) -> types.FunctionType:
-    """A function of the same code, variables and defaults."""
-    twin = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__,
-                              function.__closure__)
-    twin.__kwdefaults__, twin.__qualname__ = function.__kwdefaults__, function.__qualname__
-    twin.__module__, twin.__doc__ = function.__module__, function.__doc__
-    return twin
 
 
 def awake(f: Any) -> Any:

@@ -19,10 +19,10 @@ pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="CPython 3.11
 @pytest.fixture
 def hook():
     """Hooks a function: what its calls go to. The JitFunction is cold and notes the times at which it asks."""
-    from pijit.cli.cold_functions import twin_of
+    from pijit.plain_functions import twin_with
 
     def hook(function, next_ns=None):
-        target, asked = _hook.JitFunction(twin_of(function), None), []
+        target, asked = _hook.JitFunction(twin_with(function, function.__code__), None), []
 
         def ask(ns):
             asked.append(ns)
@@ -114,7 +114,7 @@ def test_functions_and_targets_die(hook):
 
 
 def test_many_functions_of_one_code_object(hook):
-    """Collisions in the table: functions that come and go keep those with the same place in reach."""
+    """Collisions in the table: a removed function does not hide others with the same place."""
     functions = [(lambda k: lambda x: (k, x))(k) for k in range(500)]
     targets = [hook(f)[0] for f in functions]
     for k in range(0, 500, 3):

@@ -12,10 +12,8 @@ import sys
 import types
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, cast
 
+from pijit.core import _hook
 from pijit.core._hook import JitFunction
-
-if sys.version_info >= (3, 12):
-    from pijit.core._hook import hooked
 from pijit.core.bytecode.assembler.emit import has_site
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.predicates import loads_attribute, operands_above_callable, writes_cell
@@ -285,7 +283,7 @@ def _find_function(target: Abstract, sample: Any, arguments: List[Abstract], key
 
 def _is_hooked(function: types.FunctionType) -> bool:
     """Whether calls of a plain function go to a JitFunction; functions of whole programs are hooked."""
-    return sys.version_info >= (3, 12) and hooked(function) is not None
+    return sys.version_info >= (3, 12) and _hook.hooked(function) is not None
 
 
 def _find_method(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],

@@ -57,7 +57,7 @@ hook_of(const PyFunctionObject *function)
     return hook != NULL && hook->function != NULL ? hook : NULL;
 }
 
-/* Remove an entry, and move those behind it that would not be found any more. The function is called as before. */
+/* Remove an entry, and move those after it that would not be found any more. The function is called as before. */
 static void
 hook_remove(Hook *hook)
 {
