@@ -31,8 +31,8 @@ HOOKS = ("cpython/function_hooks/function_hooks_312_314.c", "cpython/function_ho
 
 CALLS = {"37_38": ("hook", "cpython/frame_37_38.c"), "39_310": ("hook", "cpython/frame_39_310.c"),
          "311": ("hidden", "cpython/eval_breaker/monitoring_311.c", "cpython/function_hooks/function_hooks_311.c"),
-         "312": ("hidden", "cpython/eval_breaker/monitoring_312.c", *HOOKS),
-         "313_314": ("hidden", "cpython/eval_breaker/monitoring_313_314.c", *HOOKS)}
+         "312": ("hidden", "cpython/eval_breaker/monitoring_312.c") + HOOKS,
+         "313_314": ("hidden", "cpython/eval_breaker/monitoring_313_314.c") + HOOKS}
 """By suffix: the folder and the C files of pijit.core._hook that are specific to these versions."""
 
 SANITIZE = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
