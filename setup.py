@@ -26,13 +26,16 @@ FAMILIES = {(3, 7): "37_38", (3, 8): "37_38", (3, 9): "39_310", (3, 10): "39_310
 COMPARE = "guards/native/lookup/compare_keys.c"
 """Part of each module that searches dicts."""
 
-HOOKS = ("cpython/function_hooks/function_hooks_312_314.c", "cpython/function_hooks/stack_sampler_312_314.c")
-"""Hooks of plain functions, where CPython has a way."""
+HOOKS = ("cpython/function_hooks/function_hooks.c", "cpython/function_hooks/stack_sampler.c")
+"""Hooks of plain functions, besides the part that is specific to a version."""
 
 CALLS = {"37_38": ("hook", "cpython/frame_37_38.c"), "39_310": ("hook", "cpython/frame_39_310.c"),
-         "311": ("hidden", "cpython/eval_breaker/monitoring_311.c", "cpython/function_hooks/function_hooks_311.c"),
-         "312": ("hidden", "cpython/eval_breaker/monitoring_312.c") + HOOKS,
-         "313_314": ("hidden", "cpython/eval_breaker/monitoring_313_314.c") + HOOKS}
+         "311": ("hidden", "cpython/eval_breaker/monitoring_311.c", "cpython/function_hooks/redirection_311.c",
+                 "cpython/function_hooks/trampoline_events_311.c") + HOOKS,
+         "312": ("hidden", "cpython/eval_breaker/monitoring_312.c",
+                 "cpython/function_hooks/redirection_312_314.c") + HOOKS,
+         "313_314": ("hidden", "cpython/eval_breaker/monitoring_313_314.c",
+                     "cpython/function_hooks/redirection_312_314.c") + HOOKS}
 """By suffix: the folder and the C files of pijit.core._hook that are specific to these versions."""
 
 SANITIZE = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1"]

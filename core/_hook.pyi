@@ -442,7 +442,7 @@ class JitFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Optional[type] = ...) -> Callable[..., Any]: ...
 
-if sys.version_info >= (3, 12):
+if sys.version_info >= (3, 11):
     def hook_function(function: FunctionType, target: JitFunction) -> None:
         """Let calls of a plain function go to a JitFunction, which has a twin of it.
 
@@ -457,6 +457,8 @@ if sys.version_info >= (3, 12):
         Raises:
             TypeError: an argument of another kind.
             ValueError: the function is hooked, or it is that of the JitFunction.
+            RuntimeError: other tools have all function watchers of this interpreter (3.12 and later), or the function
+                has more than 255 parameters (3.11).
         """
 
     def hooked(function: object) -> Optional[JitFunction]:

@@ -7,6 +7,7 @@
 
 #include "array_check_inl.h"
 #include "fetch_inl.h"
+#include "function_code_inl.h"
 #include <stdint.h>
 #include <string.h>
 
@@ -74,7 +75,7 @@ length_matches(PyObject *value, Py_ssize_t length)
 static inline int
 function_has_code(PyObject *value, PyObject *code)
 {
-    return PyFunction_Check(value) && PyFunction_GET_CODE(value) == code;
+    return PyFunction_Check(value) && function_code((PyFunctionObject *)value) == code;
 }
 
 /* The address range [low, high) of an array's elements; low == high if it has none. */

@@ -1,8 +1,8 @@
 """Functions that `python -m pijit` has not compiled yet. The compiler is imported when the first of them gets hot.
 
-From CPython 3.12 on the program keeps its plain functions. They are hooked: calls go to a `Cold` with a twin of the
+From CPython 3.11 on the program keeps its plain functions. They are hooked: calls go to a `Cold` with a twin of the
 function. A hook is removed while a function is cold and called often, and when compiling it turns out not to pay.
-Before CPython 3.12 a `Cold` takes the place of the function.
+Before CPython 3.11 a `Cold` takes the place of the function.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ warmths: "weakref.WeakKeyDictionary[Any, WarmUp]" = weakref.WeakKeyDictionary()
 
 def cold(function: types.FunctionType, options: Options, budget: Budget) -> Tuple[Any, Cold]:
     """What takes the place of a function in the program, and the `Cold` that its calls go to."""
-    if sys.version_info < (3, 12):
+    if sys.version_info < (3, 11):
         made = Cold(function, options, budget)
         return made, made
     if not warmths:
@@ -60,14 +60,14 @@ def cold(function: types.FunctionType, options: Options, budget: Budget) -> Tupl
     target = Cold(twin_with(function, function.__code__), options, budget)
     try:
         _hook.hook_function(function, target)
-    except RuntimeError:  # other tools have all function watchers of this interpreter
+    except RuntimeError:  # it cannot be hooked
         return target, target
     return function, target
 
 
 def awake(f: Any) -> Any:
     """What jit gets for a function of the program: a cold one is jitted now, without a budget."""
-    if sys.version_info >= (3, 12):
+    if sys.version_info >= (3, 11):
         f = _hook.hooked(f) or f
     if isinstance(f, Cold):
         warmths[f].end(budgeted=False)

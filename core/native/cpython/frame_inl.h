@@ -39,6 +39,13 @@ thread_is_traced(PyThreadState *tstate)
     return *thread_tracing(tstate);
 }
 
+/* Whether a tracer or a profiler observes calls of this code object. */
+static inline int
+code_is_observed(PyThreadState *tstate, PyCodeObject *Py_UNUSED(code))
+{
+    return thread_is_traced(tstate);
+}
+
 static inline int
 interpreter_ends(void)
 {

@@ -19,6 +19,13 @@ int thread_has_room(PyThreadState *tstate);
 /* monitoring_*.c: whether a tool of sys.monitoring listens to events of all code, or of this code object. */
 int code_is_monitored(PyThreadState *tstate, PyCodeObject *code);
 
+/* Whether a tracer, a profiler or a tool of sys.monitoring observes calls of this code object. */
+static inline int
+code_is_observed(PyThreadState *tstate, PyCodeObject *code)
+{
+    return thread_is_traced(tstate) || code_is_monitored(tstate, code);
+}
+
 static inline int
 interpreter_ends(void)
 {

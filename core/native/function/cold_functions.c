@@ -6,6 +6,7 @@
  * function is no longer cold. */
 #include "function/cold_functions.h"
 #include "function/cold_functions_inl.h"
+#include "cpython/family.h"
 #include "function/dispatch.h"
 #include "function/entry_timing.h"
 #include "launcher/clock_inl.h"
@@ -14,10 +15,14 @@
 #define HEAT_STRIDE 16   /* of later calls, every 16th is timed */
 #define HEAT_NESTED 1024 /* of recursive calls, every 1024th reads the clock */
 
-/* Ask whether the function is still cold; errors are reported as those of `code`. */
+/* Ask whether the function is still cold; errors are reported as those of `code`. Not while tracers observe the function:
+ * they would see the calls. */
 static void
 heat_ask(Heat *heat, PyObject *code)
 {
+    if (code_is_observed(PyThreadState_Get(), (PyCodeObject *)code)) {
+        return;
+    }
     PyObject *type, *value, *traceback; /* owned: the call may have raised */
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *ask = heat->ask; /* owned: the call may replace it */
@@ -54,7 +59,7 @@ heat_begin(ColdCall *call, PyObject *function, Heat *heat, PyObject *py_func)
         }
         return;
     }
-    if (heat->calls++ == 0) {
+    if (heat->calls++ == 0 || heat->next == 0) {
         heat_ask(heat, call->code);
     }
     if (heat->looping || heat->calls <= HEAT_EARLY) {

@@ -6,6 +6,7 @@
 #include "runtime/signal_handlers.h"
 #include "launcher/abi.h"
 #include "cpython/eval_breaker/eval_breaker.h"
+#include "function_code_inl.h"
 #include <Python.h>
 #include <frameobject.h>
 #include <signal.h>
@@ -61,7 +62,7 @@ traceback_has_handler(PyObject *traceback, PyObject *signals, int number)
     if (handler != NULL && handler != Py_None && !PyLong_Check(handler)) {
         function = handler_function(handler);
     }
-    int found = function != NULL && traceback_has(traceback, (PyCodeObject *)PyFunction_GET_CODE(function));
+    int found = function != NULL && traceback_has(traceback, (PyCodeObject *)function_code((PyFunctionObject *)function));
     Py_XDECREF(handler);
     Py_XDECREF(function);
     PyErr_Clear(); /* the number may not be a signal */

@@ -1,10 +1,11 @@
-"""From CPython 3.12 on programs keep plain functions: their calls go to a JitFunction, as long as that may pay."""
+"""From CPython 3.11 on programs keep plain functions: their calls go to a JitFunction, as long as that may pay."""
 
 import gc
 import os
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 import types
 import weakref
@@ -13,7 +14,7 @@ import pytest
 
 from pijit.core import _hook
 
-pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="CPython 3.11 inlines calls of all functions")
+pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="up to CPython 3.10 the frame hook sees all calls")
 
 
 @pytest.fixture
@@ -46,6 +47,14 @@ def spin(f, seconds, *args):
     while time.thread_time() < end:
         for _ in range(100):
             f(*args)
+
+
+def spin_until(holds, f, *args):
+    """Call a function until a condition holds. Samples are rare and at random places: more time makes it sure."""
+    end = time.thread_time() + 10
+    while not holds() and time.thread_time() < end:
+        spin(f, 0.02, *args)
+    assert holds()
 
 
 def test_calls_of_a_hooked_function_go_to_the_target(hook):
@@ -141,12 +150,38 @@ def test_a_cold_function_is_sampled_until_it_is_hot(hook):
     target, asked = hook(f, 10 ** 15)
     spin(f, 0.1, 1)
     before = target.heat
-    spin(f, 0.3, 1)
-    assert target.heat > before + 5 * 10 ** 7  # samples count, although calls are plain
+    spin_until(lambda: target.heat > before + 5 * 10 ** 7, f, 1)  # samples count, although calls are plain
     assert len(asked) == 1
     target.chill(lambda ns: asked.append(ns))  # hot from now on
-    spin(f, 0.2, 1)
-    assert len(asked) == 2
+    spin_until(lambda: len(asked) == 2, f, 1)
+
+
+@pytest.mark.parametrize("where", ["main", "worker"])
+def test_functions_of_programs_with_threads_are_sampled(hook, where):
+    """A thread that waits does not count: its functions get no time."""
+    namespace, stop = {"__name__": "nowhere", "threading": threading}, threading.Event()
+    exec("def waits(stop=None): return stop is None or stop.wait()", namespace)
+    waiting = namespace["waits"]
+    f = function("lambda x: x + 1")
+    (target, _), (idle, _) = hook(f, 10 ** 15), hook(waiting, 10 ** 15)
+    for _ in range(2000):
+        waiting()
+    other = threading.Thread(target=waiting, args=(stop,))
+    other.start()
+    try:
+        spin(f, 0.1, 1)
+        before, waited = target.heat, idle.heat
+        arguments = lambda: target.heat > before + 10 ** 8, f, 1
+        if where == "main":
+            spin_until(*arguments)
+        else:
+            work = threading.Thread(target=spin_until, args=arguments)
+            work.start()
+            work.join()
+        assert target.heat > before + 10 ** 8 and idle.heat < waited + 2 * 10 ** 7
+    finally:
+        stop.set()
+        other.join()
 
 
 def test_a_recursion_that_never_returns_becomes_hot(hook):

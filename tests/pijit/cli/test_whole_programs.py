@@ -80,7 +80,7 @@ def kernels(f):
 
 
 def jitted(program, name):
-    """The JitFunction of a function of the program; from CPython 3.12 on the program has the plain function."""
+    """The JitFunction of a function of the program; from CPython 3.11 on the program has the plain function."""
     return next(f for f in program.functions if f.__name__ == name)
 
 

@@ -283,7 +283,7 @@ def _find_function(target: Abstract, sample: Any, arguments: List[Abstract], key
 
 def _is_hooked(function: types.FunctionType) -> bool:
     """Whether calls of a plain function go to a JitFunction; functions of whole programs are hooked."""
-    return sys.version_info >= (3, 12) and _hook.hooked(function) is not None
+    return sys.version_info >= (3, 11) and _hook.hooked(function) is not None
 
 
 def _find_method(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],

@@ -13,7 +13,4 @@ int function_hooks_add(PyObject *module);
  * samples are numbered, so that a recursive function counts once. */
 void hooks_add_sample(PyObject *code, int64_t ns, unsigned long sample);
 
-/* Hook the sampled functions again: their calls are timed, and those that are called often are sampled again. */
-void hooks_install_all(void);
-
 #endif

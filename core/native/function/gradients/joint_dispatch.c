@@ -10,6 +10,7 @@
 #include "evaluate.h"
 #include "function/gradients/error_contexts.h"
 #include "function/marks/code_marks.h"
+#include "function_code_inl.h"
 
 #define SLOTS_ON_STACK 32 /* calls with more slots allocate an array */
 
@@ -204,7 +205,7 @@ joint_run(PyObject *dispatch, PyObject *args, JointOutcome *outcome)
     *outcome = (JointOutcome){NULL, NULL, NULL, -1};
     const PyThreadState *tstate = PyThreadState_Get();
     int holds = PyTuple_GET_SIZE(args) == self->arguments && tstate->c_tracefunc == NULL && tstate->c_profilefunc == NULL
-                && ((PyFunctionObject *)self->function)->func_code == self->code;
+                && function_code((PyFunctionObject *)self->function) == self->code;
     if (!holds || (holds = states_hold(self)) <= 0) {
         return holds;
     }
@@ -278,7 +279,7 @@ dispatch_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->guards = guards;
     self->arguments = arguments;
     self->entries = entries;
-    PyObject *code = ((PyFunctionObject *)function)->func_code; /* borrowed */
+    PyObject *code = function_code((PyFunctionObject *)function); /* borrowed */
     PyObject *given[] = {function, code, rest, builtins};
     PyObject **kept[] = {&self->function, &self->code, &self->rest, &self->builtins};
     for (int i = 0; i < 4; i++) {

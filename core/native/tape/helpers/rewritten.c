@@ -2,6 +2,7 @@
  * answer here, and forgets it when the rewritten code leaves the cache (core/tape/instrument.py). */
 #include "tape/helpers/rewritten.h"
 #include "cpython/function_parts_inl.h"
+#include "function_code_inl.h"
 #include "tape/pointer_map.h"
 #include "tape/pointer_map_inl.h"
 
@@ -17,7 +18,7 @@ static Py_ssize_t count;
 PyObject *
 rewritten_function(PyFunctionObject *function)
 {
-    Py_ssize_t at = pointer_map_get(&numbers, function->func_code);
+    Py_ssize_t at = pointer_map_get(&numbers, function_code(function));
     if (at < 0 || items[at].rewritten == NULL || items[at].module != function->func_module
         || (function->func_dict != NULL && PyDict_GetItemString(function->func_dict, "tape_aware") != NULL)) {
         return NULL;

@@ -1,13 +1,14 @@
-/* Function hooks from CPython 3.12 on: calls of plain Python functions go to a JitFunction, as long as that may pay.
+/* Function hooks from CPython 3.11 on: calls of plain Python functions go to a JitFunction, as long as that may pay.
  *
- * PyFunction_SetVectorcall replaces how a function is called. All call sites respect that, and nothing else shows it. A
- * table has the JitFunction of each hooked function. The JitFunction has a twin of the function, which it calls, so that
+ * A table has the JitFunction of each hooked function. The JitFunction has a twin of the function, which it calls, so that
  * neither keeps the other alive.
  *
  * A hook costs more than the call of a small function. It is removed in two cases. A cold function that is called often
  * is sampled instead (stack_sampler.h), and gets its hook back when it has become hot. A function whose kernels do not
  * serve its calls loses its entry in the table. So does one that dies, or gets other code or defaults. */
 #include "cpython/function_hooks/function_hooks.h"
+#include "function_code_inl.h"
+#include "cpython/function_hooks/redirection.h"
 #include "cpython/function_hooks/stack_sampler.h"
 #include "function/cold_functions_inl.h"
 #include "function/jit_function.h"
@@ -17,20 +18,17 @@
 #define LONGEST_SAMPLED 5000 /* ns per call of a function with loops that is sampled: its calls do not ask there */
 
 typedef struct {
-    PyFunctionObject *function; /* borrowed: the watcher removes dead ones; NULL: a free place */
-    PyObject *code;             /* borrowed from the function */
-    JitFunction *target;        /* owned */
-    vectorcallfunc plain;       /* how the function is called without a hook */
-    int in_vain;                /* calls in a row, of a function that is not cold, that ran the original */
-    char sampled;               /* there is no hook: the sampler counts the time */
-    unsigned long sample;       /* the number of the last sample that counted */
+    Redirection calls;    /* of the function, which is NULL in a free place; hook_forget removes dead ones */
+    JitFunction *target;  /* owned */
+    int in_vain;          /* calls in a row, of a function that is not cold, that ran the original */
+    char sampled;         /* there is no hook: the sampler counts the time */
+    unsigned long sample; /* the number of the last sample that counted */
 } Hook;
 
 /* An open-addressing table with linear probing, by code object. Its size is a power of two, at least twice the count. */
 static struct {
     Hook *hooks; /* owned; NULL before the first hook */
     size_t size, count;
-    int watches; /* whether the watcher is there */
 } table;
 
 static size_t
@@ -41,20 +39,20 @@ place_of(const PyObject *code, size_t size)
 
 /* The hook of a function, or the free place for it. The table has free places. */
 static Hook *
-hook_find(Hook *hooks, size_t size, const PyFunctionObject *function)
+hook_find(Hook *hooks, size_t size, PyFunctionObject *function)
 {
-    size_t place = place_of(function->func_code, size);
-    while (hooks[place].function != NULL && hooks[place].function != function) {
+    size_t place = place_of(function_code(function), size);
+    while (hooks[place].calls.function != NULL && hooks[place].calls.function != function) {
         place = (place + 1) & (size - 1);
     }
     return &hooks[place];
 }
 
 static Hook *
-hook_of(const PyFunctionObject *function)
+hook_of(PyFunctionObject *function)
 {
-    Hook *hook = table.count > 0 ? hook_find(table.hooks, table.size, function) : NULL;
-    return hook != NULL && hook->function != NULL ? hook : NULL;
+    Hook *hook = table.count > 0 && function->func_code != NULL ? hook_find(table.hooks, table.size, function) : NULL;
+    return hook != NULL && hook->calls.function != NULL ? hook : NULL;
 }
 
 /* Remove an entry, and move those after it that would not be found any more. The function is called as before. */
@@ -62,16 +60,16 @@ static void
 hook_remove(Hook *hook)
 {
     JitFunction *target = hook->target; /* owned */
-    PyFunction_SetVectorcall(hook->function, hook->plain);
+    redirection_end(&hook->calls);
     size_t hole = hook - table.hooks;
-    for (size_t at = (hole + 1) & (table.size - 1); table.hooks[at].function != NULL; at = (at + 1) & (table.size - 1)) {
-        size_t home = place_of(table.hooks[at].code, table.size);
+    for (size_t at = (hole + 1) & (table.size - 1); table.hooks[at].calls.function != NULL; at = (at + 1) & (table.size - 1)) {
+        size_t home = place_of(table.hooks[at].calls.code, table.size);
         if (((at - home) & (table.size - 1)) >= ((at - hole) & (table.size - 1))) {
             table.hooks[hole] = table.hooks[at];
             hole = at;
         }
     }
-    table.hooks[hole].function = NULL;
+    table.hooks[hole].calls.function = NULL;
     table.count--;
     Py_DECREF(target);
 }
@@ -89,10 +87,14 @@ static int
 hook_is_over(Hook *hook)
 {
     JitFunction *target = hook->target; /* borrowed */
+    if (target->py_func == NULL) {
+        hook_remove(hook);
+        return 1;
+    }
     if (target->heat.ask != NULL) {
         if (heat_is_settled(&target->heat) && sampler_start()) {
             hook->sampled = 1;
-            PyFunction_SetVectorcall(hook->function, hook->plain);
+            redirection_off(&hook->calls);
         }
         return hook->sampled;
     }
@@ -114,7 +116,7 @@ twin_update(PyFunctionObject *twin, PyFunctionObject *function)
     }
 }
 
-static PyObject *
+PyObject *
 hooked_call(PyObject *function, PyObject *const *args, size_t nargsf, PyObject *names)
 {
     Hook *hook = hook_of((PyFunctionObject *)function);
@@ -123,9 +125,8 @@ hooked_call(PyObject *function, PyObject *const *args, size_t nargsf, PyObject *
         PyErr_SetString(PyExc_SystemError, "a hooked function is not in the table of hooks");
         return NULL;
     }
-    vectorcallfunc plain = hook->plain;
-    if (target->py_func == NULL || hook_is_over(hook)) {
-        return plain(function, args, nargsf, names);
+    if (hook_is_over(hook)) {
+        return PyObject_Vectorcall(function, args, nargsf, names);
     }
     Py_INCREF(target);
     twin_update((PyFunctionObject *)target->py_func, (PyFunctionObject *)function);
@@ -139,7 +140,7 @@ static void
 hook_install(Hook *hook)
 {
     hook->sampled = 0;
-    PyFunction_SetVectorcall(hook->function, hooked_call);
+    redirection_on(&hook->calls);
 }
 
 void
@@ -148,9 +149,9 @@ hooks_add_sample(PyObject *code, int64_t ns, unsigned long sample)
     if (table.count == 0) {
         return;
     }
-    for (size_t at = place_of(code, table.size); table.hooks[at].function != NULL; at = (at + 1) & (table.size - 1)) {
+    for (size_t at = place_of(code, table.size); table.hooks[at].calls.function != NULL; at = (at + 1) & (table.size - 1)) {
         Hook *hook = &table.hooks[at];
-        if (hook->code != code || !hook->sampled || hook->sample == sample) {
+        if (hook->calls.code != code || !hook->sampled || hook->sample == sample) {
             continue;
         }
         Heat *heat = &hook->target->heat; /* borrowed */
@@ -162,14 +163,13 @@ hooks_add_sample(PyObject *code, int64_t ns, unsigned long sample)
     }
 }
 
-static int
-hooks_watch(PyFunction_WatchEvent event, PyFunctionObject *function, PyObject *Py_UNUSED(value))
+void
+hook_forget(PyFunctionObject *function)
 {
-    Hook *hook = event == PyFunction_EVENT_CREATE ? NULL : hook_of(function);
+    Hook *hook = hook_of(function);
     if (hook != NULL) {
         hook_remove(hook);
     }
-    return 0;
 }
 
 /* Room for one hook more: 0, or -1 with an exception set. */
@@ -187,8 +187,8 @@ table_grow(void)
     }
     memset(hooks, 0, size * sizeof(Hook));
     for (size_t at = 0; at < table.size; at++) {
-        if (table.hooks[at].function != NULL) {
-            *hook_find(hooks, size, table.hooks[at].function) = table.hooks[at];
+        if (table.hooks[at].calls.function != NULL) {
+            *hook_find(hooks, size, table.hooks[at].calls.function) = table.hooks[at];
         }
     }
     PyMem_Free(table.hooks);
@@ -209,20 +209,15 @@ hook_function(PyObject *Py_UNUSED(module), PyObject *args)
         return PyErr_Format(PyExc_ValueError, "hook_function: the function is %s",
                             hook_of(function) != NULL ? "hooked" : "that of the JitFunction, which would call itself");
     }
-    if (!table.watches) {
-        if (PyFunction_AddWatcher(hooks_watch) < 0) {
-            return NULL;
-        }
-        table.watches = 1;
-    }
-    if (table_grow() < 0) {
+    Redirection calls; /* owned, then the table's */
+    if (redirection_watch() < 0 || table_grow() < 0 || redirection_begin(&calls, function) < 0) {
         return NULL;
     }
     Hook *hook = hook_find(table.hooks, table.size, function);
     Py_INCREF(target);
-    *hook = (Hook){.function = function, .code = function->func_code, .target = target, .plain = function->vectorcall};
+    *hook = (Hook){.calls = calls, .target = target};
     table.count++;
-    PyFunction_SetVectorcall(function, hooked_call);
+    redirection_on(&hook->calls);
     Py_RETURN_NONE;
 }
 
@@ -233,11 +228,12 @@ hooked(PyObject *Py_UNUSED(module), PyObject *function)
     return Py_NewRef(hook != NULL ? (PyObject *)hook->target : Py_None);
 }
 
-void
+/* Hook the sampled functions again: their calls are timed, and those that are called often are sampled again. */
+static void
 hooks_install_all(void)
 {
     for (size_t at = 0; at < table.size; at++) {
-        if (table.hooks[at].function != NULL && table.hooks[at].sampled) {
+        if (table.hooks[at].calls.function != NULL && table.hooks[at].sampled) {
             hook_install(&table.hooks[at]);
         }
     }

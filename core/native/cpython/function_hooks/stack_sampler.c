@@ -1,4 +1,4 @@
-/* The stack sampler, from CPython 3.12 on: see stack_sampler.h.
+/* The stack sampler, from CPython 3.11 on: see stack_sampler.h.
  *
  * A pending call would not do: on CPython 3.12 the main thread does not notice those that other threads queue. */
 #include "cpython/function_hooks/stack_sampler.h"
@@ -16,19 +16,26 @@
 #define LONGEST 320000000  /* ns between two samples while the program waits */
 #define IDLE 1000000       /* ns of processor time in a period; a program that uses less waits */
 #define DEEPEST 128        /* the number of frames of a sample, from the innermost on */
+#define MOST_THREADS 64    /* the number of threads whose last times are kept */
 #define SECOND 1000000000L /* ns */
+
+/* What a thread had used at the last sample. */
+typedef struct {
+    uint64_t thread; /* its number */
+    int64_t ns;      /* processor time */
+} ThreadTime;
 
 static struct {
     pthread_t thread;
     int runs;             /* under the GIL: whether there is a thread */
     PyThreadState *own;   /* under the GIL, owned by the thread: its state; NULL before and after */
-    PyThreadState *main;  /* borrowed: that of the main thread, which runs until the sampler has stopped */
     int ending;           /* under the GIL: whether a thread waits for the end of the sampler's */
     int ended;            /* under the GIL: whether the sampler is stopped for good */
     pthread_mutex_t lock; /* of `stops` */
     pthread_cond_t wake;  /* signalled when `stops` is set */
     int stops;            /* whether the thread shall end */
     unsigned long samples;
+    ThreadTime times[MOST_THREADS]; /* by the number of the thread, modulo their count */
 } sampler = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 /* The processor time of the process. */
@@ -40,27 +47,42 @@ process_ns(void)
     return (int64_t)time.tv_sec * SECOND + time.tv_nsec;
 }
 
-/* Whether a thread is the only one of its interpreter, besides the sampler's. */
-static int
-is_only_thread(PyThreadState *thread)
+/* The processor time of a thread, or -1 where the system does not tell. */
+static int64_t
+thread_ns(PyThreadState *thread)
 {
-    PyThreadState *one = PyInterpreterState_ThreadHead(PyThreadState_GetInterpreter(thread));
-    while (one == thread || (one != NULL && one == sampler.own)) {
-        one = PyThreadState_Next(one);
+#ifdef __linux__
+    /* The kernel's number for the clock of a thread. pthread_getcpuclockid must not be asked about a thread that has
+     * ended; the kernel may. */
+    struct timespec time;
+    clockid_t clock = (clockid_t)(~(unsigned int)thread->native_thread_id << 3 | 6);
+    if (clock_gettime(clock, &time) == 0) {
+        return (int64_t)time.tv_sec * SECOND + time.tv_nsec;
     }
-    return one == NULL;
+#endif
+    return -1;
 }
 
-/* With the GIL: one sample. Functions that other threads may call get their hooks back. */
-static void
-sample_take(int64_t ns)
+/* The processor time of a thread since the last sample, of `ns` of the process. Where the system does not tell, the time
+ * may be that of other native threads. */
+static int64_t
+thread_spent(PyThreadState *thread, int64_t ns)
 {
-    if (!is_only_thread(sampler.main)) {
-        hooks_install_all();
-        return;
+    int64_t now = thread_ns(thread);
+    if (now < 0) {
+        return ns < 2 * PERIOD ? ns : 2 * PERIOD;
     }
-    sampler.samples++;
-    PyFrameObject *frame = PyThreadState_GetFrame(sampler.main); /* owned */
+    uint64_t number = PyThreadState_GetID(thread);
+    ThreadTime *before = &sampler.times[number % MOST_THREADS];
+    int64_t spent = before->thread == number ? now - before->ns : now;
+    *before = (ThreadTime){number, now};
+    return spent < ns ? spent : ns;
+}
+
+/* Add processor time to the functions on a stack. Takes over the innermost frame. */
+static void
+stack_add(PyFrameObject *frame, int64_t ns)
+{
     for (int depth = 0; frame != NULL && depth < DEEPEST; depth++) {
         PyCodeObject *code = PyFrame_GetCode(frame); /* owned */
         hooks_add_sample((PyObject *)code, ns, sampler.samples);
@@ -69,6 +91,24 @@ sample_take(int64_t ns)
         Py_SETREF(frame, back);
     }
     Py_XDECREF(frame);
+}
+
+/* With the GIL: one sample. */
+static void
+sample_take(int64_t ns)
+{
+    sampler.samples++;
+    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+    for (; thread != NULL; thread = PyThreadState_Next(thread)) {
+        PyFrameObject *frame = thread != sampler.own ? PyThreadState_GetFrame(thread) : NULL; /* owned, given away */
+        int64_t spent = frame != NULL ? thread_spent(thread, ns) : 0;
+        if (spent > 0) {
+            stack_add(frame, spent);
+        }
+        else {
+            Py_XDECREF(frame);
+        }
+    }
 }
 
 /* Wait for the next sample: whether there shall be one. */
@@ -104,7 +144,7 @@ sampler_run(void *Py_UNUSED(unused))
         before = now;
         if (ns >= IDLE) {
             PyEval_RestoreThread(own);
-            sample_take(ns < 2 * PERIOD ? ns : 2 * PERIOD); /* other native threads may use time as well */
+            sample_take(ns);
             PyEval_SaveThread();
         }
         period = ns >= IDLE ? PERIOD : period < LONGEST ? 2 * period : LONGEST;
@@ -119,9 +159,8 @@ sampler_run(void *Py_UNUSED(unused))
 int
 sampler_start(void)
 {
-    PyThreadState *here = PyThreadState_Get();
-    PyInterpreterState *interpreter = PyThreadState_GetInterpreter(here);
-    if (sampler.ended || sampler.ending || interpreter != PyInterpreterState_Main() || !is_only_thread(here)) {
+    PyInterpreterState *interpreter = PyThreadState_GetInterpreter(PyThreadState_Get());
+    if (sampler.ended || sampler.ending || interpreter != PyInterpreterState_Main()) {
         return 0;
     }
     if (!sampler.runs) {
@@ -129,7 +168,6 @@ sampler_start(void)
         sigset_t all, old;
         sigfillset(&all);
         sampler.stops = 0;
-        sampler.main = here;
         pthread_sigmask(SIG_SETMASK, &all, &old);
         sampler.runs = pthread_create(&sampler.thread, NULL, sampler_run, NULL) == 0;
         pthread_sigmask(SIG_SETMASK, &old, NULL);
