@@ -1,4 +1,4 @@
-"""Functions for the compiler's own use: twins of functions, stand-ins for reports, bound arguments.
+"""Functions for the compiler's own use: stand-ins for reports, bound arguments.
 
 `pipeline`, `entries` and `preview` use them.
 """
@@ -11,18 +11,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from pijit.core import _hook
 from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.codec.encode import replace_code
 from pijit.core.bytecode.rewrite.returned_arguments import returning_arguments
-
-
-def twin_of(function: types.FunctionType) -> types.FunctionType:
-    """The same function with a code object of its own."""
-    twin = types.FunctionType(replace_code(function.__code__), function.__globals__, function.__name__,
-                              function.__defaults__, function.__closure__)
-    for name in ("__kwdefaults__", "__qualname__", "__module__", "__doc__", "__annotations__"):
-        setattr(twin, name, getattr(function, name))
-    twin.__dict__.update(function.__dict__)
-    return twin
 
 
 def stand_in(code: types.CodeType, name: str, globals: Optional[Dict[str, Any]] = None) -> types.FunctionType:

@@ -32,6 +32,8 @@ from pijit.core._launcher import buffers_clear
 from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.bytecode.analysed_code import AnalysedCode, analysed_code
 from pijit.core.bytecode.assembler.emit import to_go_on
+from pijit.core.bytecode.codec.encode import replace_code
+from pijit.core.bytecode.function_twins import twin_with
 from pijit.core.capture.profile.hints import Hints
 from pijit.core.capture.profile.type_feedback import MAX_OBSERVATIONS, Pending
 from pijit.core.capture.state.entry_state import why_not_captured
@@ -45,7 +47,7 @@ from pijit.core.exit_counts import exit_counts
 from pijit.core.graph_mode import one_graph
 from pijit.core.guard_churn import BUDGETED, Churn
 from pijit.core.hinting import TypeHintWarning
-from pijit.core.internal_functions import stand_in, twin_of
+from pijit.core.internal_functions import stand_in
 from pijit.core.kernel.compile import Kernel
 from pijit.core.kernel.compile_permission import TooEarly
 from pijit.core.kernel.fork_safety import Turn
@@ -418,7 +420,7 @@ def attach(py_func: types.FunctionType, config: Any) -> State:
     A mark belongs to a code object. So a function whose code is already marked for another function runs as a twin.
     """
     code = py_func.__code__
-    function = py_func if id(code) not in _states else twin_of(py_func)
+    function = py_func if id(code) not in _states else twin_with(py_func, replace_code(code))
     state = State(py_func, function, config)
     skip = why_not_captured(code)
     if skip is not None:

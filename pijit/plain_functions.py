@@ -1,6 +1,6 @@
 """Python functions behind other callables: copies that pijit does not know, and the functions of methods.
 
-`explain`, `info`, checked calls and whole programs use this. It must stay cheap to import: it does not need NumPy.
+`explain`, `info` and checked calls use this. It must stay cheap to import: it does not need NumPy.
 """
 
 from __future__ import annotations
@@ -8,20 +8,12 @@ from __future__ import annotations
 import types
 from typing import Any, List, Tuple
 
+from pijit.core.bytecode.function_twins import twin_with
+
 
 def plain_twin(function: types.FunctionType) -> types.FunctionType:
     """A copy of the function with its own code object, which pijit does not know."""
     return twin_with(function, _copied(function.__code__))
-
-
-def twin_with(function: types.FunctionType, code: types.CodeType) -> types.FunctionType:
-    """A copy of the function with this code object; all else is the same."""
-    twin = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__,
-                              function.__closure__)
-    for name in ("__kwdefaults__", "__qualname__", "__module__", "__doc__", "__annotations__"):
-        setattr(twin, name, getattr(function, name))
-    twin.__dict__.update(function.__dict__)
-    return twin
 
 
 def _copied(code: types.CodeType) -> types.CodeType:

@@ -16,9 +16,9 @@ from typing import Any, Tuple
 
 from pijit.core import _hook
 from pijit.core._hook import JitFunction
+from pijit.core.bytecode.function_twins import twin_with
 from pijit.core.warm_up import Budget, WarmUp
 from pijit.options import Options
-from pijit.plain_functions import twin_with
 
 
 class Cold(JitFunction):

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="up to CPytho
 @pytest.fixture
 def hook():
     """Hooks a function: what its calls go to. The JitFunction is cold and notes the times at which it asks."""
-    from pijit.plain_functions import twin_with
+    from pijit.core.bytecode.function_twins import twin_with
 
     def hook(function, next_ns=None):
         target, asked = _hook.JitFunction(twin_with(function, function.__code__), None), []

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="up to CPytho
 
 
 def hook(function):
-    from pijit.plain_functions import twin_with
+    from pijit.core.bytecode.function_twins import twin_with
 
     target, asked = _hook.JitFunction(twin_with(function, function.__code__), None), []
     target.chill(lambda ns: asked.append(ns) or 10 ** 15)
