@@ -63,7 +63,9 @@ def leak_cases():
     }
 
 
-@pytest.mark.parametrize("case", sorted(leak_cases()))
+@pytest.mark.parametrize("case", [
+    "every output", "miss", "arrays", "exception", "half-built result", "unknown exit", "large frame", "large frame declines",
+    "Python kernel", "Python kernel, too few", "construction", "refused construction"])
 def test_nothing_leaks(case):
     assert blocks_grown(leak_cases()[case]) < 100
 
