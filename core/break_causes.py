@@ -45,9 +45,11 @@ def _source_of(instr: Any) -> Tuple[Any, ...]:
 def break_reports(result: Capture, filename: str, breaks: Sequence[Found]) -> List[BreakReport]:
     """A report per instruction that stays bytecode. For a call it says whether the callee is or could be compiled."""
     instructions, callees, plain = result.cfg.function.instructions, result.callees(), result.uncompiled()
+    blocks = result.cfg.flow.block_stack
     return [break_report(error, filename, line_of(instructions, index), instructions[index].opname,
                          "compiled on its own" if callees.get(index)
-                         else "runs as plain Python" if index in plain else None)
+                         else "runs as plain Python" if index in plain else None,
+                         any(entry.kind == "handler" for entry in blocks[index] or ()))
             for index, error in breaks]
 
 

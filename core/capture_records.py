@@ -76,7 +76,10 @@ class InlinedReport(NamedTuple):
 
 
 class BreakReport(NamedTuple):
-    """One instruction that stays bytecode; ``trail`` leads into the called function, see `Break`."""
+    """One instruction that stays bytecode; ``trail`` leads into the called function, see `Break`.
+
+    ``in_handler``: it is part of an exception handler, which runs only after an exception.
+    """
 
     reason_id: str
     message: str
@@ -85,6 +88,7 @@ class BreakReport(NamedTuple):
     lineno: int
     opname: str
     trail: Tuple[Step, ...] = ()
+    in_handler: bool = False
 
 
 class ExitReport(NamedTuple):
@@ -245,13 +249,14 @@ class Entry:
         return int(self.program.hits)
 
 
-def break_report(error: Any, filename: str, lineno: int, opname: str, instead: Optional[str] = None) -> BreakReport:
+def break_report(error: Any, filename: str, lineno: int, opname: str, instead: Optional[str] = None,
+                 in_handler: bool = False) -> BreakReport:
     """The report of a Break at an instruction; ``instead`` says how a Python function that is called there runs."""
     facts = dict(error.facts) if instead is None else dict(error.facts, instead=instead)
     if error.trail:
         facts["because"] = "%s: %s" % (_innermost(error.trail, filename), facts["because"])
     return BreakReport(error.reason_id, reason(error.reason_id, **facts), REASONS[error.reason_id].hint, filename,
-                       lineno, opname, error.trail)
+                       lineno, opname, error.trail, in_handler)
 
 
 def _innermost(trail: Sequence[Step], filename: str) -> str:

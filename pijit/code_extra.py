@@ -26,10 +26,10 @@ def get_code_extra(f: Callable[..., Any]) -> Optional[CodeExtra]:
     Returns:
         None if `f` is not jitted, otherwise these keys. `stat` is "NEVER_COMPILE", "GRAPH_CANDIDATE" (before the first
         capture) or "GRAPH_CALLABLE"; "NEVER_COMPILE" also if all attempts so far ended in errors inside pijit.
-        `compile_count_` counts the captures that made an entry, `break_count_` those of them that contain a break.
-        From the first entry on, `code` describes the newest entry. Its keys are `compiled_code_` (the linked code
-        object), `phase_` (the names of its kernels, "" without one), `guard_` (text) and `call_count_` (calls it has
-        served).
+        `compile_count_` counts the captures that made an entry, `break_count_` those of them that contain a break
+        outside of exception handlers. From the first entry on, `code` describes the newest entry. Its keys are
+        `compiled_code_` (the linked code object), `phase_` (the names of its kernels, "" without one), `guard_` (text)
+        and `call_count_` (calls it has served, with the call that compiled it).
 
     Example:
         >>> get_code_extra(len) is None
@@ -39,7 +39,7 @@ def get_code_extra(f: Callable[..., Any]) -> Optional[CodeExtra]:
     if state is None:
         return None
     extra = CodeExtra(stat=_stat(state), compile_count_=len(state.entries),
-                      break_count_=sum(1 for entry in state.entries if entry.breaks))
+                      break_count_=sum(1 for entry in state.entries if not all(one.in_handler for one in entry.breaks)))
     if state.entries:
         extra["code"] = CodeExtra(_newest(state.entries[-1]))
     return extra
@@ -54,4 +54,4 @@ def _stat(state: Any) -> str:
 def _newest(entry: Any) -> Dict[str, Any]:
     kernels = ["k{}".format(segment.id) for segment in entry.segments if segment.kind == "kernel"]
     return {"compiled_code_": entry.linked_code, "phase_": ",".join(kernels),
-            "guard_": "\n".join(entry.guards), "call_count_": entry.calls}
+            "guard_": "\n".join(entry.guards), "call_count_": entry.calls + 1}

@@ -73,7 +73,8 @@ class Cell:
         if isinstance(value, Parameter):
             self.insert_param_to_cell(name, value)
         elif isinstance(value, Cell):
-            self._insert_cell(name, value)
+            if value is not self or name != "construct":  # `cell.construct = jit(cell)`: it is jitted already
+                self._insert_cell(name, value)
         elif isinstance(value, Tensor) and name in self.__dict__.get("_params", ()):
             self._params[name].set_data(value)
         else:

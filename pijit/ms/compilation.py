@@ -10,6 +10,7 @@ import pijit
 from pijit import options
 from pijit.code_extra import CodeExtra
 from pijit.code_extra import get_code_extra as extra_of
+from pijit.core.errors import FullGraphError
 from pijit.ms import log
 from pijit.names import closest
 
@@ -37,6 +38,9 @@ def twins_of(function: types.FunctionType) -> Dict[Any, Any]:
         found = function.__dict__[TWINS] = Twins(function)
     return found.jitted
 
+
+Unsupported = FullGraphError
+"""The error of MindSpore where a function that must be one graph has a break."""
 
 _switch = {"on": True}
 

@@ -135,7 +135,8 @@ def grad(fn: Callable[..., Any], grad_position: Any = 0, weights: Any = None, ha
 
     Args:
         fn: a function or a cell.
-        grad_position: the position of the differentiated argument, a tuple of positions, or None.
+        grad_position: the position of the differentiated argument, a tuple of positions, or None. A tuple of one
+            position means the same as the position.
         weights: parameters that are differentiated, too: a `Parameter`, a list or tuple of these, or None.
         has_aux: only the first result is differentiated; the others are returned, too.
         return_ids: each gradient is (position or name of the parameter, gradient).
@@ -146,7 +147,8 @@ def grad(fn: Callable[..., Any], grad_position: Any = 0, weights: Any = None, ha
 
     Raises:
         TypeError: an argument has a wrong type.
-        ValueError: both `grad_position` and `weights` are None; in calls: a position names no argument.
+        ValueError: both `grad_position` and `weights` are None.
+        RuntimeError: in calls: a position names no argument.
 
     Example:
         >>> grad(lambda x: x * x)(Tensor([3.0]))
@@ -176,7 +178,7 @@ def _runner_of(grad_position: Any, weights: Any, has_aux: bool, return_ids: bool
             raise RuntimeError("grad: grad_position must name at least one argument; not {!r}".format(grad_position))
         for place in places:
             if not 0 <= place < len(args):
-                raise ValueError("grad: grad_position={} names no argument; the call has {}".format(place, len(args)))
+                raise RuntimeError("grad: Position index {} is exceed input size {}".format(place, len(args)))
         listed = [] if weights is None else _weights_of(function, weights)
         found = gradients_of(function, args, kwargs, places, listed, has_aux)
         value, aux = found.result, None
@@ -213,7 +215,7 @@ def _arranged(found: Union[Gradients, KernelGradients], grad_position: Any, plac
     if return_ids:
         inputs = list(zip(places, inputs))
         of_weights = [(one.name, g) for one, g in zip(listed, of_weights)]
-    by_position: Any = inputs[0] if isinstance(grad_position, int) else tuple(inputs)
+    by_position: Any = inputs[0] if isinstance(grad_position, int) or len(inputs) == 1 else tuple(inputs)
     if weights is None:
         return by_position
     by_weight: Any = of_weights[0] if isinstance(weights, Parameter) else tuple(of_weights)

@@ -175,9 +175,10 @@ def fans(shape: Tuple[int, ...]) -> Tuple[int, int]:
 
 
 def _random() -> np.random.RandomState:
-    from pijit.ms.ops.creation import generator  # ops makes tensors, which need this module
+    """The generator after `set_seed`. Without a seed, as in MindSpore, NumPy's global generator decides the numbers."""
+    from pijit.ms.ops.creation import generator, get_seed  # ops makes tensors, which need this module
 
-    return generator()
+    return generator() if get_seed() is not None else np.random.RandomState(np.random.randint(2 ** 31 - 1))
 
 
 def resolved(init: Any) -> Initializer:

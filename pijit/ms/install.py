@@ -57,6 +57,8 @@ def _missing(module: str, known: List[str]) -> Callable[[str], Any]:
     def missing(name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if (module + "." + name)[len(NAME) + 1:] in MODULES:
+            return importlib.import_module(module + "." + name)
         message = "{}.{} is not part of pijit.ms; the nearest name that is there is {!r}".format(
             module, name, nearest(name, known))
         if _is_imported(sys._getframe(1)):

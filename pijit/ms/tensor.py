@@ -142,18 +142,22 @@ class Tensor:
         return bool(self._array)
 
     def __int__(self) -> int:
-        return int(self._array)
+        return int(self._scalar())
 
     def __float__(self) -> float:
-        return float(self._array)
+        return float(self._scalar())
 
     def __complex__(self) -> complex:
-        return complex(self._array)
+        return complex(self._scalar())
+
+    def _scalar(self) -> Any:
+        """The element of a tensor that has only one; otherwise the array, which Python's conversions refuse."""
+        return self._array.item() if self._array.size == 1 else self._array
 
     def __index__(self) -> int:
         if self._array.dtype.kind not in "iu" or self._array.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self._array)
+        return int(self._array.item())
 
     def __len__(self) -> int:
         if self._array.ndim == 0:

@@ -156,7 +156,7 @@ def compare_gradients(cell, args, count):
     weights = cell.trainable_params()
     value, (of_inputs, of_weights) = ms.value_and_grad(loss, tuple(range(count)), weights)(*args)
     assert value.item() == loss(*args).item()
-    for tensor, g in list(zip(args, of_inputs)) + list(zip(weights, of_weights)):
+    for tensor, g in list(zip(args, of_inputs if count > 1 else [of_inputs])) + list(zip(weights, of_weights)):
         leaf, found = tensor.asnumpy(), g.asnumpy()
         assert found.shape == leaf.shape and found.dtype == leaf.dtype
         for index in list(np.ndindex(*leaf.shape))[::5]:

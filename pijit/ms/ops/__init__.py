@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from typing import Any, Callable, Dict
 
@@ -79,7 +80,7 @@ METHODS: Dict[str, str] = {name: name for name in (
     "squeeze broadcast_to tile masked_fill masked_select gather gather_elements index_select nonzero sort argsort topk "
     "flip roll tril triu diag matmul bmm dot outer amax amin median repeat_interleave split chunk unbind clamp erf "
     "hypot atan2 fmod floor_div invert conj where select unique").split()}
-METHODS.update(clip="clip_by_value", absolute="abs", subtract="sub", multiply="mul", negative="neg", true_divide="div",
+METHODS.update(clip="clamp", absolute="abs", subtract="sub", multiply="mul", negative="neg", true_divide="div",
                divide="div", mm="matmul", take="gather", relu="relu", ravel="ravel", trace="trace", diagonal="diagonal")
 """Methods of tensors, and the functions that implement them."""
 
@@ -87,6 +88,9 @@ for _name, _function in METHODS.items():
     setattr(Tensor, _name, FUNCTIONS[_function])
 for _name, _method in OWN.items():
     setattr(Tensor, _name, _method)
+
+operations = functional = sys.modules[__name__]
+"""MindSpore has primitives and functions in modules below `ops`."""
 
 __all__ = sorted(set(FUNCTIONS) | set(CLASSES) | set(ALIASES) | {
     "GradOperation", "HookBackward", "HyperMap", "InsertGradientOf", "Map", "MultitypeFuncGraph", "Primitive",

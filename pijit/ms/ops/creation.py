@@ -101,9 +101,17 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None)
     return made(np.arange(*bounds, dtype=_dtype(dtype, default, "arange")))
 
 
-def range(start: Any, end: Any, step: Any) -> Tensor:
-    """Numbers from `start` to `end` in steps."""
-    return arange(start, end, step)
+def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
+    """Numbers from `start` to `end` in steps.
+
+    Raises:
+        ValueError: there are more than `maxlen`.
+    """
+    made_range = arange(start, end, step)
+    if made_range.size > maxlen:
+        raise ValueError("range: maxlen must be at least the number of elements, {}; not {!r}".format(
+            made_range.size, maxlen))
+    return made_range
 
 
 def linspace(start: Any, end: Any, steps: int) -> Tensor:

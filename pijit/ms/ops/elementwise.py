@@ -162,7 +162,9 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
     return x if clip_value_max is None else minimum(x, clip_value_max)  # type: ignore[no-any-return]
 
 
-clamp = clip_by_value
+def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
+    """Values limited to the range between two bounds."""
+    return clip_by_value(input, min, max)
 
 
 def cast(input: Any, dtype: Any) -> Tensor:

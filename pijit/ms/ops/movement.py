@@ -153,9 +153,20 @@ def equal_split(input_x: Any, axis: int = 0, output_num: int = 1) -> Tuple[Tenso
 
 
 def slice(input_x: Any, begin: Any, size: Any) -> Tensor:
-    """A block that starts at `begin` and has the lengths `size`; -1 means up to the end."""
+    """A block that starts at `begin` and has the lengths `size`; -1 means up to the end.
+
+    Raises:
+        ValueError: there are more or fewer numbers than dimensions, or the block ends beyond the tensor.
+    """
     x = array_of(input_x)
-    key = tuple(_range(first, length) for first, length in zip(as_shape(begin), as_shape(size)))
+    first, lengths = as_shape(begin), as_shape(size)
+    if not len(first) == len(lengths) == x.ndim or x.ndim == 0:
+        raise ValueError("slice: begin and size must have one number for each of the tensor's {} dimensions; not {!r} "
+                         "and {!r}".format(x.ndim, begin, size))
+    for start, length, whole in zip(first, lengths, x.shape):
+        if start < 0 or length < -1 or start + max(length, 0) > whole:
+            raise ValueError("slice: begin={!r} and size={!r} reach beyond the shape {}".format(begin, size, x.shape))
+    key = tuple(_range(start, length) for start, length in zip(first, lengths))
     return made(np.array(x[key]))
 
 

@@ -86,27 +86,7 @@ PrimitiveWithInfer = PrimitiveWithCheck = Primitive
 
 def primitive_class(row: Row) -> type:
     """The primitive class of a row."""
-    names = tuple(name for name, _ in row.attributes)
-    defaults = dict(row.attributes)
     function = row.function
-
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        if len(args) > len(names):
-            raise TypeError("{}: takes at most {} arguments ({}); got {}".format(
-                row.name, len(names), ", ".join(names), len(args)))
-        given = dict(zip(names, args), **kwargs)
-        for name in given:
-            if name not in defaults:
-                raise TypeError("{}: there is no argument {!r}; the arguments are: {}".format(
-                    row.name, name, ", ".join(names) or "none"))
-        values = dict(defaults, **given)
-        missing = [name for name, value in values.items() if value is REQUIRED]
-        if missing:
-            raise TypeError("{}: the argument {} must be given".format(row.name, missing[0]))
-        Primitive.__init__(self, row.name)
-        self.attributes = values
-        for name, value in values.items():
-            setattr(self, name, value)
 
     def compute(self: Any, *inputs: Any) -> Any:
         return function(*inputs)
@@ -114,8 +94,44 @@ def primitive_class(row: Row) -> type:
     def compute_with_attributes(self: Any, *inputs: Any) -> Any:
         return function(*inputs, **self.attributes)
 
-    body = {"__init__": __init__, "compute": compute_with_attributes if names else compute, "row": row,
+    body = {"__init__": _constructor(row), "row": row,
+            "compute": compute_with_attributes if row.attributes else compute,
             "__doc__": "`{}` as an object.{}".format(
                 function.__name__, function.__doc__ and "\n\n    " + function.__doc__),
             "__module__": "pijit.ms.ops"}
     return type(row.name, (Primitive,), body)
+
+
+def _constructor(row: Row) -> Callable[..., None]:
+    """The `__init__` of a row's class, made from source text as those of data classes are.
+
+    It has a parameter per attribute and no loop, so that a primitive that a jitted function makes is captured.
+    """
+    names = [name for name, _ in row.attributes]
+    lines = ["def __init__(self{}, *more, **unknown):".format("".join(", {0}=of_{0}".format(name) for name in names)),
+             "    if more or unknown: refuse(row, more, unknown)"]
+    lines += ["    if {0} is REQUIRED: refuse_without(row, {0!r})".format(name)
+              for name, default in row.attributes if default is REQUIRED]
+    lines.append("    Primitive.__init__(self, {!r})".format(row.name))
+    if names:
+        lines.append("    self.attributes = {{{}}}".format(", ".join("{0!r}: {0}".format(name) for name in names)))
+    lines += ["    self.{0} = {0}".format(name) for name in names]
+    scope: Dict[str, Any] = {"of_" + name: default for name, default in row.attributes}
+    scope.update(Primitive=Primitive, REQUIRED=REQUIRED, refuse=_refuse, refuse_without=_refuse_without, row=row,
+                 __name__="pijit.ms.ops")
+    exec(compile("\n".join(lines), "<arguments of {}>".format(row.name), "exec"), scope)
+    return scope["__init__"]  # type: ignore[no-any-return]
+
+
+def _refuse(row: Row, more: Tuple[Any, ...], unknown: Dict[str, Any]) -> None:
+    """Raise the error for arguments that the class of a row does not have."""
+    names = [name for name, _ in row.attributes]
+    if more:
+        raise TypeError("{}: takes at most {} arguments ({}); got {}".format(
+            row.name, len(names), ", ".join(names), len(names) + len(more)))
+    raise TypeError("{}: there is no argument {!r}; the arguments are: {}".format(
+        row.name, next(iter(unknown)), ", ".join(names) or "none"))
+
+
+def _refuse_without(row: Row, name: str) -> None:
+    raise TypeError("{}: the argument {} must be given".format(row.name, name))

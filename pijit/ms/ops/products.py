@@ -71,9 +71,11 @@ def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
 linear = dense
 
 
-def bias_add(input_x: Any, bias: Any) -> Tensor:
-    """The tensor plus a number per channel, the second dimension."""
+def bias_add(input_x: Any, bias: Any, data_format: str = "NCHW") -> Tensor:
+    """The tensor plus a number per channel: the second dimension, or ("NHWC") the last."""
     x, b = operands(input_x, bias)
+    if data_format == "NHWC":
+        return made(x + b)
     return made(x + np.reshape(b, (1, x.shape[1]) + (1,) * (x.ndim - 2)))
 
 

@@ -168,6 +168,15 @@ def median(input: Any, axis: Optional[int] = None, keepdims: bool = False) -> An
 
 def median_of(x: Any, global_median: bool = False, axis: int = 0, keep_dims: bool = False) -> Any:
     """The lower middle value of all elements and 0; or those along an axis and their positions."""
+    if isinstance(axis, bool) or not isinstance(axis, int):
+        raise TypeError("For 'Median', the type of 'axis' should be 'int', but got type '{}'.".format(
+            type(axis).__name__))
+    if not isinstance(keep_dims, bool):
+        raise TypeError("For 'Median', the type of 'keep_dims' should be 'bool', but got type '{}'.".format(
+            type(keep_dims).__name__))
+    ndim = array_of(x).ndim
+    if ndim and not -ndim <= axis < ndim:
+        raise ValueError("For primitive[Median], the axis must be in [{},{}), but got {}.".format(-ndim, ndim, axis))
     if global_median:
         return median(x), made(np.zeros((), np.int64))
     return median(x, axis, keep_dims)
