@@ -13,6 +13,7 @@ from pijit.core.bytecode.instructions.opcodes import SCOPE_WRITES
 from pijit.core.capture.profile.hints import HintedTypes
 from pijit.core.capture.profile.samples import TypeSamples
 from pijit.core.capture.state.heap_locations import HeapPlace, Places, scope_place
+from pijit.core.capture.state.range_unrolling import RangeUnrolling
 from pijit.core.capture.values.budgets import CaptureBudget
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, OpaqueObject
 from pijit.core.capture.values.provenance import Root
@@ -89,6 +90,7 @@ class CaptureContext:
       such entries: if there is an exception, the tape runs the call again.
     - ``static_roots``: the locals and cells of the call, the globals and the builtins, if the shapes that arrays from
       outside have there are constants; else None. Loops over short ranges are unrolled then.
+    - ``ranges``: whether loops over short ranges are unrolled, because their index selects objects.
     - ``abandons``: side exits give the call up: they leave no values, because the caller runs it in another way. Loops
       handle the interpreter's requests inside the kernel.
     """
@@ -97,7 +99,7 @@ class CaptureContext:
                  "stores", "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "uncompiled",
                  "mutates", "hinted", "texts", "objects", "by_bytecode", "stepped", "samples", "catches",
                  "within", "around", "sizes", "shared", "work", "shown", "ignored_flags", "constant_globals",
-                 "host_functions", "handlers", "abandons", "static_roots")
+                 "host_functions", "handlers", "abandons", "static_roots", "ranges")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], specialisation: Specialisation = Specialisation(),
@@ -140,6 +142,7 @@ class CaptureContext:
         self.handlers = True
         self.abandons = False
         self.static_roots: Optional[Tuple[Any, ...]] = None
+        self.ranges = RangeUnrolling()
 
     @property
     def base(self) -> "CaptureContext":

@@ -24,6 +24,7 @@ from pijit.core.capture.profile.hints import Hinted, HintedTypes, Hints
 from pijit.core.capture.profile.samples import TypeSamples, Unlike
 from pijit.core.capture.state.entry_state import entry_state
 from pijit.core.capture.state.frame_state import FrameState
+from pijit.core.capture.state.range_unrolling import RangeUnrolling, UnrollRanges
 from pijit.core.capture.state.return_kinds import Cut
 from pijit.core.capture.state.saved_locals import maybe_empty
 from pijit.core.capture.values.budgets import LARGER, TRIES, CaptureBudget, Exhausted
@@ -194,6 +195,7 @@ class _Attempt:
         self.hinted = HintedTypes() if hints is None else hints.hinted(
             self.analysed.function, request.analysed.code, request.localsplus, request.globals)
         self.samples, self.work = TypeSamples(), CaptureBudget(LARGER if request.abandons else 1)
+        self.ranges = RangeUnrolling()
         self.smaller = list(TRIES)
         self.given_up: Optional[Break] = None
 
@@ -216,7 +218,8 @@ class _Attempt:
 def capture(request: CaptureRequest) -> Capture:
     """Capture a function for one call.
 
-    Another attempt follows one that must split a block, has met a hint or a new sample, or has used up its budget.
+    Another attempt follows one that must split a block, has met a hint, a new sample or a range to unroll, or has used
+    up its budget.
     """
     attempt = _Attempt(request)
     while True:
@@ -224,7 +227,7 @@ def capture(request: CaptureRequest) -> Capture:
             return _capture(request, attempt)
         except Cut as found:
             attempt.analysed = attempt.analysed.cut(found.index)
-        except (Hinted, Unlike):
+        except (Hinted, Unlike, UnrollRanges):
             pass
         except Exhausted:
             attempt.make_smaller()
@@ -272,6 +275,7 @@ def _context(request: CaptureRequest, attempt: _Attempt) -> CaptureContext:
     facts.host_functions, facts.handlers = request.host_functions, request.handlers
     facts.abandons, facts.static_roots = request.abandons, request.static_roots
     facts.hinted, facts.within, facts.work = attempt.hinted, (request.analysed.code,), attempt.work
+    facts.ranges = attempt.ranges
     return facts
 
 

@@ -113,6 +113,9 @@ def read_now(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abst
         like = interpreter.expected(owner, key)
         return (found_or_raised(interpreter, owner, index, like)
                 or interpreter.found(*interpreter.keyed("load_key", owner, index), like))
+    if isinstance(owner, OpaqueObject) and is_among(type(owner.sample), (tuple, list)):
+        if len(owner.sample) <= interpreter.facts.unrolling:
+            interpreter.facts.base.ranges.select(owner.sample)
     return interpreter.found("load_item", interpreter.item_operands(owner, index), interpreter.expected(owner, key))
 
 

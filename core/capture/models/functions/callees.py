@@ -26,7 +26,7 @@ from pijit.core.capture.models.objects.special_methods import (
 )
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.heap_locations import CellPlace, FreePlace, GlobalPlace, HeapPlace
-from pijit.core.capture.values.lattice import Abstract, Bound, Const, ListElement, OpaqueObject, Unknown
+from pijit.core.capture.values.lattice import Abstract, Bound, Const, ListElement, OpaqueObject, Unknown, class_of
 from pijit.core.capture.values.predicates import HasLength, HasType, LacksItem
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
@@ -258,6 +258,8 @@ def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str,
         return find_callee(_found(target.function, interpreter), [target.owner] + arguments, keywords, interpreter)
     sample = sample_of(target)
     if isinstance(target, (ListElement, VirtualObject)):
+        if class_of(target) is None:  # an element of a list of objects of several classes
+            return None
         function = special_method(target, "__call__")
         place = class_place(interpreter, target).then(Attr, "__call__")
         found = _found(interpreter.known_object(function, *place), interpreter) if function is not None else None

@@ -131,11 +131,13 @@ def iterator_over(interpreter: Interpreter, value: Abstract) -> Abstract:
 
 def _static_range(interpreter: Interpreter, value: Abstract) -> Optional[range]:
     """The numbers of a short range of constants, if the capture unrolls loops over such ranges; else None."""
-    if interpreter.facts.base.static_roots is None or not isinstance(value, Range):
-        return None
-    bounds = constants_of(value.parts)
+    bounds = constants_of(value.parts) if isinstance(value, Range) else None
     numbers = range(*bounds) if bounds else None
-    return numbers if numbers is not None and len(numbers) <= interpreter.facts.unrolling else None
+    if numbers is None or len(numbers) > interpreter.facts.unrolling:
+        return None
+    base = interpreter.facts.base
+    base.ranges.possible = True
+    return numbers if base.static_roots is not None or base.ranges.on else None
 
 
 def dict_iterator(interpreter: Interpreter, value: Abstract, what: str) -> Optional[LoopIterator]:

@@ -25,6 +25,7 @@ from pijit.core.capture.values.lattice import (
     LoopIterator,
     Number,
     OpaqueObject,
+    Unrolled,
     class_of,
     has_class,
     number_type,
@@ -278,6 +279,6 @@ def _checked_bool(answer: Abstract, owner: Abstract) -> Abstract:
 def iterator_special(interpreter: Interpreter, value: Abstract) -> Optional[Abstract]:
     """``iter(value)`` by an ``__iter__`` that returns an iterator which kernels can step."""
     iterator = ask_special(interpreter, "__iter__", value)
-    if iterator is not None and not isinstance(iterator, (LoopIterator, GeneratorFrame)):
+    if iterator is not None and not isinstance(iterator, (LoopIterator, GeneratorFrame, Unrolled)):
         raise Break("PJ209", type=type_name(cast(type, class_of(value))))
     return iterator

@@ -1,0 +1,36 @@
+"""Unrolling of loops over short ranges whose index selects objects of a program.
+
+A kernel cannot hold an object of the program that it selects by a computed index. If the loop is unrolled, the index is
+a constant in each iteration. So capture starts again and unrolls such loops. `iterators` asks whether it does,
+`reads` requests it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from pijit.core.capture.profile.samples import NO_THINGS
+
+
+class UnrollRanges(Exception):
+    """Raised when a computed index selects an object of the program; capture starts again and unrolls ranges."""
+
+
+class RangeUnrolling:
+    """Whether one capture unrolls loops over short ranges of constants.
+
+    Attributes:
+        on: it does.
+        possible: there was such a loop.
+    """
+
+    __slots__ = ("on", "possible")
+
+    def __init__(self) -> None:
+        self.on = self.possible = False
+
+    def select(self, items: Sequence[Any]) -> None:
+        """Note that an index selects one of the items. Raises UnrollRanges if that may help."""
+        if self.possible and not self.on and not all(isinstance(item, NO_THINGS) for item in items):
+            self.on = True
+            raise UnrollRanges
