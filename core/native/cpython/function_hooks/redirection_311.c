@@ -1,8 +1,9 @@
 /* Redirection of plain Python functions on CPython 3.11: see redirection.h.
  *
- * A redirected function has a trampoline as its code: instructions that call a TrampolineTarget with all variables that
- * are bound to parameters, and return the result. There is no instruction RESUME, so CPython takes the trampoline's frame for
- * an incomplete one. Tracebacks, sys._getframe and tracers leave it out, except for two events (trampoline_events_311.h). Functions' `__code__` and the end of functions are changed in PyFunction_Type. */
+ * A redirected function has a trampoline as its code. Its instructions call a TrampolineTarget with all variables that are
+ * bound to parameters, and return the result. There is no instruction RESUME, so CPython takes the trampoline's frame for
+ * an incomplete one. Tracebacks, sys._getframe and tracers leave it out, except for two events, which are hidden
+ * (trampoline_events_311.h). `__code__` and the end of functions are changed in PyFunction_Type. */
 #include "cpython/function_hooks/redirection.h"
 #include "function_code_inl.h"
 #include "cpython/function_hooks/trampoline_events_311.h"
