@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, Iterable, List
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.instructions.opcodes import SCOPE_WRITES
 from pijit.core.capture.profile.hints import HintedTypes
+from pijit.core.capture.profile.range_unrolling import RangeUnrolling
 from pijit.core.capture.profile.samples import TypeSamples
 from pijit.core.capture.state.heap_locations import HeapPlace, Places, scope_place
-from pijit.core.capture.state.range_unrolling import RangeUnrolling
 from pijit.core.capture.values.budgets import CaptureBudget
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, OpaqueObject
 from pijit.core.capture.values.provenance import Root

@@ -21,10 +21,10 @@ from pijit.core.capture.build.segment import Captured, Refusal, Unhandled
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.inline.inliner import Inliner
 from pijit.core.capture.profile.hints import Hinted, HintedTypes, Hints
+from pijit.core.capture.profile.range_unrolling import RangeUnrolling, UnrollRanges
 from pijit.core.capture.profile.samples import TypeSamples, Unlike
 from pijit.core.capture.state.entry_state import entry_state
 from pijit.core.capture.state.frame_state import FrameState
-from pijit.core.capture.state.range_unrolling import RangeUnrolling, UnrollRanges
 from pijit.core.capture.state.return_kinds import Cut
 from pijit.core.capture.state.saved_locals import maybe_empty
 from pijit.core.capture.values.budgets import LARGER, TRIES, CaptureBudget, Exhausted
