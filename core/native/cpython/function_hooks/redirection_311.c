@@ -78,7 +78,7 @@ target_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *Py_U
                            : hooked_call((PyObject *)function, args, code->co_argcount, target->keywords);
     thread_charge_call(tstate);
     Py_DECREF(function);
-    if (thread_is_traced(tstate) && trampoline_events_hide(tstate, target) < 0) {
+    if (thread_is_traced(tstate) && trampoline_events_hide(tstate, self) < 0) {
         Py_CLEAR(result);
     }
     return result;

@@ -1,12 +1,13 @@
 /* Events of tracers that show the frame of a trampoline: see trampoline_events_311.h. */
 #include "cpython/function_hooks/trampoline_events_311.h"
+#include "function_code_inl.h"
 
 /* What takes the place of a tracer until a trampoline has returned. It hides the events of the trampoline's frame. */
 typedef struct {
     PyObject_HEAD
-    Py_tracefunc function;    /* the tracer's */
-    PyObject *object;         /* owned: the tracer's; NULL: it has none */
-    TrampolineTarget *target; /* owned: that of the trampoline */
+    Py_tracefunc function; /* the tracer's */
+    PyObject *object;      /* owned: the tracer's; NULL: it has none */
+    PyObject *target;      /* owned: the TrampolineTarget */
 } Observer;
 
 static void
@@ -30,7 +31,7 @@ static int
 observe(Observer *self, PyFrameObject *frame, int what, PyObject *arg, Py_tracefunc *tracer, PyObject **object)
 {
     PyCodeObject *code = PyFrame_GetCode(frame); /* owned */
-    int is_hidden = trampoline_target(code) == self->target;
+    int is_hidden = (PyObject *)trampoline_target(code) == self->target;
     Py_DECREF(code);
     if (!is_hidden) {
         return self->function(self->object, frame, what, arg);
@@ -60,7 +61,7 @@ observe_profile(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
 
 /* Put an observer in the place of a tracer, if there is one: 0, or -1 with an exception set. */
 static int
-observer_install(TrampolineTarget *target, Py_tracefunc observer, Py_tracefunc *tracer, PyObject **object)
+observer_install(PyObject *target, Py_tracefunc observer, Py_tracefunc *tracer, PyObject **object)
 {
     if (*tracer == NULL) {
         return 0;
@@ -79,7 +80,7 @@ observer_install(TrampolineTarget *target, Py_tracefunc observer, Py_tracefunc *
 }
 
 int
-trampoline_events_hide(PyThreadState *tstate, TrampolineTarget *target)
+trampoline_events_hide(PyThreadState *tstate, PyObject *target)
 {
     if (PyType_Ready(&Observer_Type) < 0
         || observer_install(target, observe_trace, &tstate->c_tracefunc, &tstate->c_traceobj) < 0) {

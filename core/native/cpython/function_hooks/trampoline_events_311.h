@@ -3,10 +3,11 @@
 #ifndef PIJIT_CPYTHON_TRAMPOLINE_EVENTS_311_H
 #define PIJIT_CPYTHON_TRAMPOLINE_EVENTS_311_H
 
-#include "function_code_inl.h"
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
 
 /* Hide the events of the innermost trampoline, which is about to return, from the tracers of its thread: 0, or -1 with an
- * exception set. `target` is what it has called. */
-int trampoline_events_hide(PyThreadState *tstate, TrampolineTarget *target);
+ * exception set. `target` is the TrampolineTarget that it has called. */
+int trampoline_events_hide(PyThreadState *tstate, PyObject *target);
 
 #endif
