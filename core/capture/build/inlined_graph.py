@@ -44,7 +44,7 @@ from pijit.core.graph.types import SKIP, Object
 if TYPE_CHECKING:
     from pijit.core.capture.inline.inliner import CalleeAnalysis
 
-MAX_INLINED = 5000
+MAX_INLINED = 6000
 """Limit of the instructions of callees in one segment, because compile time grows with code size."""
 
 
