@@ -172,5 +172,5 @@ def test_counts_of_calls_and_breaks():
         handled(x), broken(x)
         assert pijit.get_code_extra(handled).code.call_count_ == calls
     assert (pijit.get_code_extra(handled).break_count_, pijit.get_code_extra(broken).break_count_) == (0, 1)
-    assert [one.in_handler for one in pijit.explain(handled, x).breaks]
-    assert all(one.in_handler for one in pijit.explain(handled, x).breaks)
+    breaks = pijit.explain(handled, x).breaks
+    assert breaks and all(one.in_handler for one in breaks)
