@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import zlib
 
 import pytest
 
@@ -116,19 +117,20 @@ def pytest_runtest_protocol(item):
 
 
 def pytest_collection_modifyitems(config, items):
-    """With PIJIT_TEST_SHARE=k/n run every n-th case, from the k-th, of test functions with many cases ("j,k/n": those from
-    the j-th, too); with PIJIT_TEST_FEW=k/n every n-th test of the other functions, those in the folders WHOLE excepted,
-    unless PIJIT_TEST_WHOLE=0; with PIJIT_TEST_DEAL=k/n every n-th test of all that are left. Cases marked as unshared are
-    never left to another version: only one version has results to compare them with."""
+    """With PIJIT_TEST_SHARE=k/n run every n-th case of test functions with many cases ("j,k/n": two of n cases). Each
+    function begins with another part, so that no version gets the first cases of all functions. With PIJIT_TEST_FEW=k/n
+    run every n-th test of the other functions, those in the folders WHOLE excepted, unless PIJIT_TEST_WHOLE=0. With
+    PIJIT_TEST_DEAL=k/n run every n-th test of all that are left. Cases marked as unshared are never left to another
+    version: only one version has results to compare them with."""
     whole = WHOLE if os.environ.get("PIJIT_TEST_WHOLE", "1") != "0" else ()
     cases, few, dropped = {}, [], set()
     for item in items:
         cases.setdefault((item.location[0], getattr(item, "originalname", None)), []).append(item)
-    for (path, _), group in cases.items():
+    for (path, name), group in cases.items():
         if group[0].get_closest_marker("unshared") is not None:
             continue
         if len(group) > LONG:
-            dropped.update(_not_in_part(group, "SHARE"))
+            dropped.update(_not_in_part(group, "SHARE", zlib.crc32((os.path.basename(path) + str(name)).encode())))
         elif not any(folder in path.split("/") for folder in whole):
             few += group
     dropped.update(_not_in_part(few, "FEW"))
@@ -137,11 +139,11 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if item not in dropped]
 
 
-def _not_in_part(items, name):
-    """The items of the other parts."""
+def _not_in_part(items, name, first=0):
+    """The items of the other parts. ``first``: the part of the first item."""
     mine, parts = os.environ.get("PIJIT_TEST_" + name, "1/1").split("/")
     kept = {int(part) % int(parts) for part in mine.split(",")}
-    return [item for number, item in enumerate(items) if number % int(parts) not in kept]
+    return [item for number, item in enumerate(items, first) if number % int(parts) not in kept]
 
 
 @pytest.fixture(autouse=True, scope="session")
