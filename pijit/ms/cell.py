@@ -38,13 +38,13 @@ class Cell:
     training = False
     requires_grad = False
     bprop: Optional[Callable[..., Any]] = None
-    _params: "OrderedDict[str, Parameter]"
-    _cells: "OrderedDict[str, Optional[Cell]]"
+    _params: "Dict[str, Parameter]" = {}
+    _cells: "Dict[str, Optional[Cell]]" = {}
 
     def __init__(self, auto_prefix: bool = True, flags: Optional[Dict[str, Any]] = None) -> None:
         put = object.__setattr__
-        put(self, "_params", OrderedDict())
-        put(self, "_cells", OrderedDict())
+        put(self, "_params", {})
+        put(self, "_cells", {})
         put(self, "_auto_prefix", auto_prefix)
         put(self, "_dynamic_shape_inputs", None)
         put(self, "cls_name", type(self).__name__)
@@ -70,12 +70,19 @@ class Cell:
     # Attributes.
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, (Parameter, Cell)) or name in self._params or name in self._cells:
+            self._set_member(name, value)
+        else:
+            object.__setattr__(self, name, value)
+
+    def _set_member(self, name: str, value: Any) -> None:
+        """Set an attribute that is or was a parameter or a cell."""
         if isinstance(value, Parameter):
             self.insert_param_to_cell(name, value)
         elif isinstance(value, Cell):
             if value is not self or name != "construct":  # `cell.construct = jit(cell)`: it is jitted already
                 self._insert_cell(name, value)
-        elif isinstance(value, Tensor) and name in self.__dict__.get("_params", ()):
+        elif isinstance(value, Tensor) and name in self._params:
             self._params[name].set_data(value)
         else:
             self._forget(name)
@@ -86,8 +93,8 @@ class Cell:
         object.__delattr__(self, name)
 
     def _forget(self, name: str) -> None:
-        self.__dict__.get("_params", {}).pop(name, None)
-        self.__dict__.get("_cells", {}).pop(name, None)
+        self._params.pop(name, None)
+        self._cells.pop(name, None)
 
     def insert_param_to_cell(self, param_name: str, param: Any, check_name_contain_dot: bool = True) -> None:
         """Add a parameter as an attribute.
@@ -279,7 +286,7 @@ class Cell:
 
     def __repr__(self) -> str:
         inside = self.extend_repr()
-        cells = self.__dict__.get("_cells", {})
+        cells = self._cells
         if not cells:
             return "{}<{}>".format(type(self).__name__, inside)
         lines = [inside] if inside else []

@@ -247,3 +247,36 @@ def test_what_has_no_effect_is_logged(ms, caplog):
     with caplog.at_level("INFO", logger="mindspore"):
         ms.jit(lambda x: x + 1.0, input_signature=ms.Tensor([1.0]), jit_config={"compile_with_try": False})
     assert [record.getMessage().split()[1] for record in caplog.records] == ["compile_with_try", "input_signature"]
+
+
+def test_attributes_that_construct_stores(ms):
+    class Net(ms.nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.steps, self.last = 0, None
+            self.w = ms.Parameter(ms.Tensor(np.array([2.0, 3.0], "f")), name="w")
+            self.parts = ms.nn.CellDict({"relu": ms.nn.ReLU(), "tanh": ms.nn.Tanh()})
+
+        def construct(self, x):
+            self.steps += 1
+            self.last = x * self.w
+            for name, part in self.parts.items():
+                x = part(x) + len(name)
+            for name in self.parts.keys():
+                x = self.parts[name](x)
+            return self.last + self.steps + x
+
+    x = ms.Tensor(np.array([0.5, -1.5], "f"))
+    plain_net, net = Net(), Net()
+    captured = jitted(Net.construct)
+    for _ in range(3):
+        wanted, got = plain_net(x), captured(net, x)
+        assert wanted.asnumpy().tobytes() == got.asnumpy().tobytes()
+        assert net.steps == plain_net.steps and type(net.last) is ms.Tensor
+        assert net.last.asnumpy().tobytes() == plain_net.last.asnumpy().tobytes()
+    assert_nothing_breaks(Net.construct, net, x)
+    net.steps = ms.nn.ReLU()  # a cell now: it is listed
+    assert [name for name, _ in net.cells_and_names()][1:] == [name for name, _ in plain_net.cells_and_names()][1:] + ["steps"]
+    net.steps = 4
+    assert "steps" not in dict(net.cells_and_names()) and captured(net, x).asnumpy().dtype == np.float32
+    assert net.steps == 5

@@ -13,10 +13,12 @@ import numpy as np
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers.ranges import made_range
+from pijit.core.capture.models.functions.callees import place_of
 from pijit.core.capture.models.functions.shared_cells import store_content
 from pijit.core.capture.models.objects.instances import shared, store_in_record
 from pijit.core.capture.models.objects.list_elements import as_list_element, store_in_list_element
-from pijit.core.capture.models.objects.method_binding import set_by_property
+from pijit.core.capture.models.objects.method_binding import FUNCTIONS, class_object, set_by_property
+from pijit.core.capture.models.objects.special_methods import is_object
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.profile.samples import is_stored_in_elements
@@ -36,6 +38,7 @@ from pijit.core.capture.values.lattice import (
     Unbound,
     UnescapedFunction,
     Unknown,
+    class_of,
     number_type,
     ssa_value,
 )
@@ -44,7 +47,7 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.guards import source as sources
 from pijit.guards._evaluate import attribute_rule
-from pijit.guards.reading import class_value
+from pijit.guards.reading import class_value, mro_of, own_value
 
 LOOKUPS = frozenset(["BINARY_SUBSCR", "CALL_METHOD", "CALL_METHOD_KW"])
 """Instructions that push a container to which other paths may lead. A change may then concern any container of its
@@ -155,12 +158,15 @@ def op_STORE_ATTR(interpreter: Interpreter, instr: Instr) -> None:
     interpreter.store_attribute(owner, instr.value, value)
 
 
-def store_attribute(interpreter: Interpreter, owner: Abstract, name: str, value: Abstract) -> None:
-    """``owner.name = value``."""
-    if set_by_property(interpreter, owner, name, value):
+def store_attribute(interpreter: Interpreter, owner: Abstract, name: str, value: Abstract,
+                    plainly: bool = False) -> None:
+    """``owner.name = value``; with ``plainly`` as ``object.__setattr__`` stores."""
+    if not plainly and _set_by_method(interpreter, owner, name, value):
+        return
+    if set_by_property(interpreter, owner, name, value, plainly):
         return
     if isinstance(owner, VirtualObject):
-        store_in_record(interpreter, owner, name, value)
+        store_in_record(interpreter, owner, name, value, plainly)
         return
     if isinstance(owner, Tensor):
         interpreter.store_part(owner, name, value)
@@ -169,17 +175,38 @@ def store_attribute(interpreter: Interpreter, owner: Abstract, name: str, value:
     if element is not None:
         store_in_list_element(interpreter, element, name, value)
         return
-    place = interpreter.written_attribute(owner, name, "__setattr__")
+    place = interpreter.written_attribute(owner, name, "__setattr__", plainly)
     if isinstance(owner, Const) and not is_plain_value(value):
         raise Break("PJ220", attribute=name, object=describe(owner), because="its value decides what reads give")
-    _write_place(interpreter, place, "store_attr",
+    _write_place(interpreter, place, "plain_store_attr" if plainly else "store_attr",
                  [interpreter.object_value(owner), interpreter.object_value(Const(name))], value)
 
 
-def written_attribute(interpreter: Interpreter, owner: Abstract, name: str, hook: str) -> HeapPlace:
-    """The place of an attribute that the instruction writes, if ``hook`` of the class is the plain one."""
+def _set_by_method(interpreter: Interpreter, owner: Abstract, name: str, value: Abstract) -> bool:
+    """Whether ``owner.name = value`` calls a ``__setattr__`` of Python; if so, the call has been made.
+
+    The value is made before the call. The method stores it, and an inlined call cannot make what its caller has.
+    """
+    kind: Any = class_of(owner) if is_object(owner) else None
+    raw = class_value(kind, "__setattr__") if kind is not None else None
+    if not issubclass(type(raw), FUNCTIONS):
+        return False
+    cls = class_object(interpreter, owner)
+    method = interpreter.known_object(raw, *place_of(cls).then(sources.ClassAttr, "__setattr__"))
+    value = shared(interpreter, [interpreter.as_object(value)])[0]
+    with interpreter.deriving():
+        interpreter.call(method, [owner, Const(name), value], {})
+    return True
+
+
+def written_attribute(interpreter: Interpreter, owner: Abstract, name: str, hook: str,
+                      plainly: bool = False) -> HeapPlace:
+    """The place of an attribute that the instruction writes, if ``hook`` of the class is the plain one.
+
+    With ``plainly`` the class may have another hook, in Python.
+    """
     why = (why_not_shared(owner, name, hook, interpreter.facts) if isinstance(owner, Const)
-           else why_not_stored(owner, name, hook))
+           else why_not_stored(owner, name, hook, plainly))
     if why is not None:
         raise Break("PJ220", attribute=name, object=describe(owner), because=why)
     owner = as_owner(owner)
@@ -261,7 +288,7 @@ def stored_value(interpreter: Interpreter, value: Abstract) -> Value:
     raise Break("PJ203", operand=describe(value))
 
 
-def why_not_stored(owner: Abstract, name: str, hook: str) -> Optional[str]:
+def why_not_stored(owner: Abstract, name: str, hook: str, plainly: bool = False) -> Optional[str]:
     """The reason why only bytecode can store or delete an attribute, or None.
 
     The store may run code of the user's, or the object is not known.
@@ -271,7 +298,8 @@ def why_not_stored(owner: Abstract, name: str, hook: str) -> Optional[str]:
     kind = type(owner.sample)
     if attribute_rule(owner.sample) != "instance" or issubclass(kind, (types.ModuleType, np.ndarray)):
         return "its class reads attributes in its own way"
-    if class_value(kind, hook) is not class_value(object, hook):
+    plain = _is_hooked_in_python(kind, hook) if plainly else class_value(kind, hook) is class_value(object, hook)
+    if not plain:
         return "its class has %s" % hook
     found = class_value(kind, name)
     own = [class_value(type(found), method) is not sources.UNBOUND for method in ("__set__", "__delete__")]
@@ -280,3 +308,10 @@ def why_not_stored(owner: Abstract, name: str, hook: str) -> Optional[str]:
     return None
 
 
+def _is_hooked_in_python(kind: type, hook: str) -> bool:
+    """Whether a class and its bases have no other ``__setattr__`` (or ``hook``) than functions and object's.
+
+    ``object.__setattr__`` accepts the objects of these classes only.
+    """
+    own = [own_value(cls, hook) for cls in mro_of(kind) if cls is not object]
+    return all(found is sources.UNBOUND or issubclass(type(found), FUNCTIONS) for found in own)

@@ -342,8 +342,8 @@ class Interpreter(ContainerModels, Protocol):
     def store(self, owner: Tensor, index: Abstract, value: Abstract) -> None:
         """``owner[index] = value`` for a writeable array."""
 
-    def store_attribute(self, owner: Abstract, name: str, value: Abstract) -> None:
-        """``owner.name = value``."""
+    def store_attribute(self, owner: Abstract, name: str, value: Abstract, plainly: bool = False) -> None:
+        """``owner.name = value``; with ``plainly`` as ``object.__setattr__`` stores."""
 
     def store_item(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
         """``owner[index] = value`` for a list. An item at a known position is a place if all stores are at known
@@ -402,7 +402,7 @@ class Interpreter(ContainerModels, Protocol):
     def word(self, value: Abstract) -> Value:
         """A Python or NumPy integer as a machine word."""
 
-    def written_attribute(self, owner: Abstract, name: str, hook: str) -> HeapPlace:
+    def written_attribute(self, owner: Abstract, name: str, hook: str, plainly: bool = False) -> HeapPlace:
         """The place of an attribute that the instruction writes, if ``hook`` of the class is the plain one."""
 
 

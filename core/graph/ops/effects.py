@@ -17,6 +17,8 @@ ROWS: Dict[str, OpInfo] = {
     # attributes, globals and cells
     "store_attr": OpInfo("o o v", "object.name = value, the name being an object; exits unless the class is plain",
         facts=_KEEPS_ITEMS, report_as="store of an attribute"),
+    "plain_store_attr": OpInfo("o o v", "object.__setattr__(object, name, value), as store_attr, whatever "
+        "__setattr__ the class has", facts=_KEEPS_ITEMS, report_as="store of an attribute"),
     "delete_attr": OpInfo("o o", "del object.name, as store_attr; exits when there is none",
         facts=CHANGES_OBJECTS, report_as="del of an attribute"),
     "store_global": OpInfo("o v", "globals()[name] = value, the name being an object",

@@ -204,7 +204,8 @@ def _read(emitter: KernelEmitter, op: Op) -> None:
 
 
 OBJECT_OPERATIONS: Dict[str, Callable[[KernelEmitter, Op], None]] = {
-    "append": _effect, "collect": _effect, "store_item": _effect, "store_attr": _effect, "store_global": _effect,
+    "append": _effect, "collect": _effect, "store_item": _effect, "store_attr": _effect, "plain_store_attr": _effect,
+    "store_global": _effect,
     "store_cell": _effect, "delete_attr": _plain, "delete_global": _plain, "delete_cell": _plain,
     "tuple_of": _of_object, "list_size": _list_size,
     "store_key": _effect, "store_int": _effect, "insert": _effect, "set_add": _effect,

@@ -61,13 +61,17 @@ def store_item(target: Any, index: int, value: Any) -> None:
     target[index] = value
 
 
+def _require_plain_hooks(kind: type) -> None:
+    """Raise if the class handles stores of attributes."""
+    if any(class_value(kind, hook) is not class_value(object, hook) for hook in ("__setattr__", "__delattr__")):
+        raise BailOut
+
+
 def _give_up_attr(owner: Any, name: str) -> None:
     """Raise unless the attribute is plain, and dropping its value runs no user code."""
     kind = type(owner)
     found = class_value(kind, name)
-    hooks = ("__setattr__", "__delattr__")
-    if issubclass(kind, types.ModuleType) or any(class_value(kind, hook) is not class_value(object, hook)
-                                                 for hook in hooks):
+    if issubclass(kind, types.ModuleType):
         raise BailOut
     if class_value(type(found), "__set__") is not UNBOUND:
         if type(found) is not types.MemberDescriptorType:
@@ -89,11 +93,17 @@ def store_attr(owner: Any, name: str, value: Any) -> None:
         _replace(own_value(owner, name))
         type.__setattr__(owner, name, value)
         return
+    _require_plain_hooks(kind)
+    plain_store_attr(owner, name, value)
+
+
+def plain_store_attr(owner: Any, name: str, value: Any) -> None:
     _give_up_attr(owner, name)
     object.__setattr__(owner, name, value)
 
 
 def delete_attr(owner: Any, name: str) -> None:
+    _require_plain_hooks(type(owner))
     _give_up_attr(owner, name)
     object.__delattr__(owner, name)
 
@@ -452,6 +462,7 @@ def draw_array(method: int, ndim: int, generator: Any, *arguments: Any) -> Any:
 
 NAMES: Dict[str, Any] = {
     "append": append, "collect": append, "store_item": store_item, "store_attr": store_attr,
+    "plain_store_attr": plain_store_attr,
     "store_global": store_global,
     "store_cell": store_cell, "delete_attr": delete_attr, "delete_global": delete_global, "delete_cell": delete_cell,
     "store_slice": store_slice, "delete_slice": delete_slice, "delete_item": delete_item, "insert": insert,

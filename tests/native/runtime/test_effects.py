@@ -243,6 +243,21 @@ def test_other_objects_decline(table, make):
     assert table.call("store_attr", id(target), id(name), INT, words_of(INT, 1)) == DECLINED
 
 
+@pytest.mark.parametrize("make", [WithProperty, DictOnDemand, shared_dict, Slotted, lambda: 5],
+                         ids=["property", "no dict yet", "shared dict", "no such slot", "int"])
+def test_other_objects_decline_plain_stores(table, make):
+    target = make()
+    name = "zz" if make is Slotted else "a"
+    assert table.call("plain_store_attr", id(target), id(name), INT, words_of(INT, 1)) == DECLINED
+
+
+def test_plain_stores_pass_by_the_method(table):
+    target = Own()
+    object.__setattr__(target, "b", 2)
+    assert table.call("plain_store_attr", id(target), id("a"), INT, words_of(INT, 1)) == 0
+    assert vars(target) == {"b": 2, "a": 1}
+
+
 def test_items_out_of_range_decline(table):
     target = [1, 2]
     for index in (2, -3, 2 ** 62, -2 ** 63):

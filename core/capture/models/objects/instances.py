@@ -149,7 +149,7 @@ def store_in_record(interpreter: Interpreter, owner: VirtualObject, name: str, v
         pointer = interpreter.object_value(owner)
         owner = owner.like(value=pointer)
         operands = [pointer, interpreter.object_value(Const(name)), interpreter.stored_value(value)]
-        interpreter.emit("store_attr", operands, None, exits=True)
+        interpreter.emit("plain_store_attr" if plainly else "store_attr", operands, None, exits=True)
     elif owner.root is not None:
         owner = owner.like(origin=origin_of(interpreter, owner))
     stored = owner.holding(name, value)

@@ -19,7 +19,6 @@ from pijit.core.capture.models.containers.strings import TEXT
 from pijit.core.capture.models.containers.updates import found_position
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, dict_iterator, unrolled
 from pijit.core.capture.models.numpy.random import draw_method
-from pijit.core.capture.models.objects.instances import store_in_record
 from pijit.core.capture.models.objects.method_binding import class_object
 from pijit.core.capture.models.objects.special_methods import is_object
 from pijit.core.capture.models.operators import describe
@@ -39,7 +38,6 @@ from pijit.core.capture.values.lattice import (
     number_type,
 )
 from pijit.core.capture.values.predicates import ClassHolds, LacksAttribute
-from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.library import STRING_METHODS
 from pijit.core.graph.types import BOOL, INT
@@ -288,11 +286,11 @@ ANSWER_NUMBERS = frozenset(["count", "find", "rfind"])
 
 @models(object.__setattr__)
 def call_plain_setattr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``object.__setattr__(x, name, value)``, with which frozen dataclasses store."""
+    """``object.__setattr__(x, name, value)``, with which frozen dataclasses and methods ``__setattr__`` store."""
     only(arguments, keywords, "__setattr__", 3)
-    if not isinstance(arguments[0], VirtualObject):
+    if not is_object(arguments[0]):
         raise Break("PJ220", object=describe(arguments[0]), because="object.__setattr__ is called")
-    store_in_record(interpreter, arguments[0], _name(interpreter, arguments[1]), arguments[2], True)
+    interpreter.store_attribute(arguments[0], sys.intern(_name(interpreter, arguments[1])), arguments[2], True)
     return Const(None)
 
 

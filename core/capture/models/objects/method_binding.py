@@ -68,17 +68,22 @@ def bind_attribute(interpreter: Interpreter, raw: Any, place: Place, owner: Abst
     return None
 
 
-def set_by_property(interpreter: Interpreter, owner: Abstract, name: str, value: Abstract) -> bool:
-    """Whether ``owner.name = value`` calls the setter of a property; if so, the call has been made."""
+def set_by_property(interpreter: Interpreter, owner: Abstract, name: str, value: Abstract,
+                    plainly: bool = False) -> bool:
+    """Whether ``owner.name = value`` calls the setter of a property; if so, the call has been made.
+
+    With ``plainly`` the store is a call of ``object.__setattr__``.
+    """
     kind: Any = class_of(owner) if is_object(owner) else None
     raw = class_value(kind, name) if kind is not None else None
     if type(raw) is not property or not issubclass(type(raw.fset), FUNCTIONS) or (
-            class_value(kind, "__setattr__") is not object.__setattr__):
+            not plainly and class_value(kind, "__setattr__") is not object.__setattr__):
         return False
     cls = class_object(interpreter, owner)
     place = place_of(cls).then(ClassAttr, name)
     interpreter.rely(place, HasType(property))
-    interpreter.rely(cls, Holds("__setattr__", object.__setattr__))
+    if not plainly:
+        interpreter.rely(cls, Holds("__setattr__", object.__setattr__))
     with interpreter.deriving():
         interpreter.call(interpreter.known_object(raw.fset, *place.then(Attr, "fset")),
                          [owner, interpreter.as_object(value)], {})

@@ -284,7 +284,14 @@ runtime_store_attr(int64_t owner, int64_t name, int64_t kind, int64_t address)
     if (Py_TYPE(object)->tp_setattro != PyObject_GenericSetAttr || PyModule_Check(object)) {
         return DECLINED;
     }
-    PyObject *found = _PyType_Lookup(Py_TYPE(object), key); /* borrowed */
+    return runtime_plain_store_attr(owner, name, kind, address);
+}
+
+int64_t
+runtime_plain_store_attr(int64_t owner, int64_t name, int64_t kind, int64_t address)
+{
+    PyObject *object = (PyObject *)owner, *key = (PyObject *)name; /* borrowed */
+    PyObject *found = _PyType_Lookup(Py_TYPE(object), key);        /* borrowed */
     if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
         PyObject **place = slot_place(object, found);
         return place == NULL ? DECLINED : place_store(place, kind, address);
