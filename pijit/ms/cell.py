@@ -6,6 +6,7 @@ from collections import OrderedDict
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from pijit.ms import cell_calls, special_calls
+from pijit.ms.derivatives import HookHandle
 from pijit.ms.parameter import Parameter
 from pijit.ms.tensor import Tensor
 
@@ -258,7 +259,7 @@ class Cell:
         """The result of a call."""
         return self(*args, **kwargs)
 
-    def register_forward_pre_hook(self, hook_fn: Callable[..., Any]) -> "special_calls.HookHandle":
+    def register_forward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
         """Call `hook_fn(cell, inputs)` before `construct`; its result replaces the inputs, unless it is None.
 
         Returns:
@@ -266,15 +267,15 @@ class Cell:
         """
         return special_calls.register(self, "pre", hook_fn)
 
-    def register_forward_hook(self, hook_fn: Callable[..., Any]) -> "special_calls.HookHandle":
+    def register_forward_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
         """Call `hook_fn(cell, inputs, output)` after `construct`; its result replaces the output, unless it is None."""
         return special_calls.register(self, "forward", hook_fn)
 
-    def register_backward_hook(self, hook_fn: Callable[..., Any]) -> "special_calls.HookHandle":
+    def register_backward_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
         """Call `hook_fn(cell, grad_input, grad_output)` in the backward pass; its result replaces `grad_input`."""
         return special_calls.register(self, "backward", hook_fn)
 
-    def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> "special_calls.HookHandle":
+    def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
         """Call `hook_fn(cell, grad_output)` in the backward pass; its result replaces `grad_output`."""
         return special_calls.register(self, "backward_pre", hook_fn)
 

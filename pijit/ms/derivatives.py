@@ -7,7 +7,7 @@ if they were real, and their gradients are integers, as in MindSpore.
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from pijit.core.tape.differentiate import without_tape
 from pijit.core.tape.errors import GradientError
 from pijit.core.tape.records import record_result
 from pijit.core.tape.state import beneath, no_grad, reached, recording, runner
-from pijit.core.tape.tape import Tape
+from pijit.core.tape.tape import Tape, cleared
 from pijit.ms.parameter import Parameter
 from pijit.ms.tensor import Tensor, made
 
@@ -45,11 +45,13 @@ class Gradients:
                  positions: Sequence[int], weights: Sequence[Parameter]) -> None:
         if why_no_gradients() is not None:
             raise GradientError(reason("PJ501"), "PJ501")
+        self._given = args
         self._args = _with_own_memory(list(args), positions, weights)
-        self._positions, self._weights = positions, [one._array for one in weights]
+        self._positions, self._weights = positions, list(weights)
         leaves = [one for place in positions for one in tensors_in(self._args[place])]
-        self.tape = Tape(beneath(call), any(one.dtype.kind in "iu" for one in leaves + self._weights))
-        for one in leaves + self._weights:
+        leaves += [one._array for one in weights]
+        self.tape = Tape(beneath(call), any(one.dtype.kind in "iu" for one in leaves))
+        for one in leaves:
             self.tape.start(one)
         try:
             with recording(self.tape):
@@ -66,25 +68,28 @@ class Gradients:
 
     def of_inputs(self) -> List[Any]:
         """The gradients of the arguments at the positions, in their structure."""
-        return [self._like(self._args[place]) for place in self._positions]
+        return [self._like(self._args[place], self._given[place]) for place in self._positions]
 
     def of_weights(self) -> List[Tensor]:
         """The gradients of the parameters."""
-        return [self._gradient(one) for one in self._weights]
+        return [self._gradient(one, one) for one in self._weights]
 
-    def _like(self, x: Any) -> Any:
+    def _like(self, x: Any, given: Any) -> Any:
         if isinstance(x, Tensor):
-            return self._gradient(x._array)
+            return self._gradient(x, given)
         if isinstance(x, (list, tuple)):
-            parts = [self._like(one) for one in x]
+            parts = [self._like(one, other) for one, other in zip(x, given)]
             return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
         if isinstance(x, dict):
-            return {name: self._like(one) for name, one in x.items()}
+            return {name: self._like(one, given[name]) for name, one in x.items()}
         return None
 
-    def _gradient(self, array: Any) -> Tensor:
+    def _gradient(self, x: Tensor, given: Tensor) -> Tensor:
+        """The gradient of a tensor; the program gave it or the tensor of which it is a copy."""
+        array = x._array
         g = self.tape.adjoint(array)
-        return made(np.zeros(array.shape, array.dtype) if g is None else runner(call)(np.array, g))
+        found = made(np.zeros(array.shape, array.dtype) if g is None else runner(call)(np.array, g))
+        return changed_by_hooks(runner(call), given, found)
 
 
 def tensors_in(x: Any) -> Iterator[Any]:
@@ -229,6 +234,62 @@ def hooked(hook: Callable[..., Any], inputs: Tuple[Any, ...]) -> Any:
 
 
 hooked.tape_aware = True  # type: ignore[attr-defined]
+
+
+class HookHandle:
+    """Handle of a registered hook; `remove` removes the hook."""
+
+    def __init__(self, hooks: List[Any], hook: Callable[..., Any], after: Optional[Callable[[], None]] = None) -> None:
+        self._hooks, self._hook, self._after = hooks, hook, after
+        self._removed = False
+
+    def remove(self) -> None:
+        """Remove the hook; no effect if it was removed before."""
+        if not self._removed:
+            self._removed = True
+            self._hooks.remove(self._hook)
+            if self._after is not None:
+                self._after()
+
+
+def register_tensor_hook(tensor: Tensor, hook: Callable[..., Any]) -> HookHandle:
+    """Register a hook that receives the gradient of a tensor; see `Tensor.register_hook`."""
+    if not callable(hook):
+        raise TypeError("register_hook: hook_fn must be callable; not {!r}".format(hook))
+    tapes = reached((tensor,))
+    if not tapes and not isinstance(tensor._hooks, list):
+        tensor._hooks = []
+    hooks: Any = [] if tapes else tensor._hooks
+    hooks.append(hook)
+    for tape in tapes:
+        tape.record(_hook_back(tape, tensor._array, hooks))
+    return HookHandle(hooks, hook)
+
+
+register_tensor_hook.tape_aware = True  # type: ignore[attr-defined]
+
+
+def _hook_back(tape: Tape, array: Any, hooks: List[Any]) -> Callable[[Any], None]:
+    def back(run: Any) -> None:
+        shadow = tape.adjoint(array) if hooks else None
+        if shadow is not None:
+            g = run(cleared, shadow, ())
+            tape.give(run, array, _changed(run, hooks, made(g))._array)
+    return back
+
+
+def changed_by_hooks(run: Any, tensor: Tensor, g: Tensor) -> Tensor:
+    """The gradient of a tensor after its hooks."""
+    return _changed(run, tensor._hooks, g) if tensor._hooks else g
+
+
+def _changed(run: Any, hooks: Sequence[Any], g: Tensor) -> Tensor:
+    for hook in list(hooks):
+        changed = run(hook, g)
+        if changed is not None and not isinstance(changed, Tensor):
+            raise TypeError("register_hook: hook_fn must return a tensor or None; not {!r}".format(changed))
+        g = g if changed is None else changed
+    return g
 
 
 class _BpropGetters:

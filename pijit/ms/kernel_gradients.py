@@ -16,8 +16,10 @@ import numpy as np
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.pythons import why_not_python
 from pijit.core.reasons import reason
+from pijit.core.tape.native import plain_run
 from pijit.core.tape.state import STATE
 from pijit.ms.cell import Cell
+from pijit.ms.derivatives import changed_by_hooks
 from pijit.ms.parameter import Parameter
 from pijit.ms.tensor import Tensor, made
 
@@ -53,13 +55,15 @@ class KernelGradients:
         result: the result of the function; a tuple with the auxiliary results if it has some.
     """
 
-    def __init__(self, value: Any, gradients: Sequence[Any], inputs: int, has_aux: bool) -> None:
+    def __init__(self, value: Any, gradients: Sequence[Any], inputs: Sequence[Tensor], weights: Sequence[Tensor],
+                 has_aux: bool) -> None:
         value, aux = value if has_aux else (value, ())
         self.result: Any = made(np.asarray(value))
         if has_aux:
             self.result = (self.result, *map(made, map(np.asarray, aux)))
-        self._gradients = [made(one) for one in gradients]
-        self._inputs = inputs
+        self._gradients = [changed_by_hooks(plain_run, tensor, made(one))
+                           for tensor, one in zip([*inputs, *weights], gradients)]
+        self._inputs = len(inputs)
 
     def sweep(self, value: Any, seed: Any = None) -> None:
         """The kernel has done it."""
@@ -140,7 +144,7 @@ def kernel_gradients(function: Any, args: Sequence[Any], kwargs: Dict[str, Any],
     found = by_form[form].found(arrays, (function, *args))
     if found is None or len(found) != 3 or aux and _has_argument(found[0][1], (*args, *weights)):
         return None
-    return KernelGradients(found[0], found[1], len(positions), aux > 0)
+    return KernelGradients(found[0], found[1], [args[place] for place in positions], weights, aux > 0)
 
 
 def _has_argument(aux: Sequence[Any], given: Sequence[Any]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.tape.state import STATE
 from pijit.ms.casts import cast_all, constructed
-from pijit.ms.derivatives import call_with_derivative, hooked
+from pijit.ms.derivatives import HookHandle, call_with_derivative, hooked
 from pijit.ms.dtype import as_numpy
 from pijit.ms.tensor import Tensor
 
@@ -20,19 +20,6 @@ GRAPH = "_pijit_graph"
 """The attribute of a cell class that holds its jitted `construct`."""
 
 Hooks = Dict[str, List[Any]]
-
-
-class HookHandle:
-    """Handle of a registered hook; `remove` removes the hook."""
-
-    def __init__(self, cell: Any, hooks: List[Any], hook: Callable[..., Any]) -> None:
-        self._cell, self._hooks, self._hook = cell, hooks, hook
-
-    def remove(self) -> None:
-        """Remove the hook; no effect if it was removed before."""
-        if self._hook in self._hooks:
-            self._hooks.remove(self._hook)
-        _decide(self._cell)
 
 
 def note_class(cls: Any) -> None:
@@ -52,7 +39,7 @@ def register(cell: Any, kind: str, hook: Callable[..., Any]) -> HookHandle:
     hooks: Hooks = cell.__dict__.setdefault("_hooks", {})
     hooks.setdefault(kind, []).append(hook)
     _decide(cell)
-    return HookHandle(cell, hooks[kind], hook)
+    return HookHandle(hooks[kind], hook, lambda: _decide(cell))
 
 
 def set_cast(cell: Any, dtype: Any, result: Any = None) -> None:

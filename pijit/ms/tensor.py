@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Optional, Sequence, Tuple
+from typing import Any, Callable, Iterator, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class Tensor:
 
     __array_priority__ = 1000.0
     _array: np.ndarray[Any, Any]
+    _hooks: Sequence[Callable[..., Any]] = ()
 
     def __init__(self, input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None,
                  internal: bool = False, const_arg: bool = False) -> None:
@@ -95,6 +96,33 @@ class Tensor:
     def has_init(self) -> bool:
         """Whether initial values are pending; always False, because they are computed at creation."""
         return False
+
+    # Gradients.
+
+    def register_hook(self, hook_fn: Callable[[Any], Any]) -> Any:
+        """Call `hook_fn(grad)` with the gradient of this tensor in each backward pass, and take its result instead.
+
+        The hook of an input or a parameter receives the complete gradient. Inside a function that is differentiated,
+        the hook of an intermediate result receives the gradient from what uses the tensor afterwards.
+
+        Args:
+            hook_fn: takes a tensor; returns a tensor of the same shape, or None, which leaves the gradient as it is.
+
+        Returns:
+            A handle; its method `remove` removes the hook.
+
+        Raises:
+            TypeError: `hook_fn` is not callable.
+
+        Example:
+            >>> x = Tensor([3.0])
+            >>> handle = x.register_hook(lambda g: g * 2)
+            >>> grad(lambda x: x * x)(x)
+            Tensor(shape=[1], dtype=Float32, value= [ 1.20000000e+01])
+        """
+        from pijit.ms.derivatives import register_tensor_hook
+
+        return register_tensor_hook(self, hook_fn)
 
     # Values.
 
