@@ -22,7 +22,7 @@ from pijit.core.capture.models.objects.method_binding import (
     loaded_super,
     super_attribute,
 )
-from pijit.core.capture.models.objects.named_tuples import field_position
+from pijit.core.capture.models.objects.named_tuples import as_tuple, field_position
 from pijit.core.capture.models.objects.special_methods import PLAIN
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
@@ -62,6 +62,7 @@ CONSTANT_ATTRIBUTES: Dict[type, FrozenSet[str]] = {
 
 
 CLASS = object.__dict__["__class__"]
+TUPLE_METHODS = frozenset(["count", "index"])
 SCALAR_ATTRIBUTES = frozenset(["dtype", "ndim", "shape", "size", "itemsize", "nbytes", "strides"])
 
 
@@ -70,7 +71,10 @@ def op_LOAD_ATTR(interpreter: Interpreter, instr: Instr) -> None:
 
 
 def op_LOAD_METHOD(interpreter: Interpreter, instr: Instr) -> None:
-    _push_method(interpreter, interpreter.attribute(interpreter.pop(), instr.value))
+    owner, name = interpreter.pop(), instr.value
+    if name in TUPLE_METHODS:  # it is called at once, so that the object of the method is never seen
+        owner = as_tuple(interpreter, owner, (name,))
+    _push_method(interpreter, interpreter.attribute(owner, name))
 
 
 def _push_method(interpreter: Interpreter, value: Abstract) -> None:

@@ -232,6 +232,54 @@ def cannot_be_changed(a, b):
     return p
 
 
+class Adding(Pair):
+    """Its own sums and products, also from the right; its own search."""
+
+    def __add__(self, other):
+        return "sum", len(other)
+
+    def __radd__(self, other):
+        return "sum from the right", len(other)
+
+    def __mul__(self, k):
+        return "product", k
+
+    __rmul__ = __mul__
+
+    def index(self, value):
+        return -5
+
+
+Indexed = collections.namedtuple("Indexed", "index count")
+
+
+def joins(a, b):
+    s = 0.0
+    for k in range(10):
+        s += k * a
+    p, e = Pair(s * b, b), Empty()
+    return (p + (a, p.x), (b,) + p, p + Pair(a, p.x), p * 2, 2 * p, p * 1, p * 0, e + (a,), e + e, () + p, p + (),
+            type(p + ()), type(p * 1))
+
+
+def joins_arguments(p, q, k):
+    total = 0.0
+    for item in p + q + q * 2:
+        total += item * k
+    return total, p + q, q + p, q * 1
+
+
+def searches(p, a, b):
+    made = Pair(a * 2.0, b * 2.0)
+    found = made.index(b * 2.0), made.count(a * 2.0), made.count(50.0), p.index(p[1]), p.count(p[0])
+    return found, made.index(a)
+
+
+def keeps_methods(p, a):
+    find = p.index
+    return find.__self__ is p, find(p[0]) + a * 2.0
+
+
 PROGRAMS = [
     (dies_at_once, (1.5, 2.5), [(2, 3.5), (0.0, -1.0)]),
     (is_returned, (1.5, 2.5), [(2, 3), (np.float64(2.0), 3.5)]),
@@ -251,12 +299,17 @@ PROGRAMS = [
         (Slim(1.0, 2.0), Pair(1.0, 2.0), 0.5), (Loud(1.0, 2.0), (3.0, 4.0), 0.5)]),
     (stops_early, (Pair(1.0, 2.0), X), [(Pair(3, 50), X), (Pair(60, 1), X)]),
     (caught, (X, 12), [(X, 0), (X, 14)]),
+    (joins, (1.5, 2.5), [(2, 3), (0.0, -1.0)]),
+    (joins_arguments, (Pair(1.0, 2.0), Pair(1.0, 3.0), 0.5), [
+        (Pair(1, 2), (1, 2), 2), (Pair(1.0, 2.0), Slim(3.0, 4.0), 1.0), (Pair(1.0, 2.0), (), 0.5)]),
+    (searches, (Pair(1.0, 2.0), 0.0, 2.5), [(Pair(1, 2), 0, 3), (Pair(1.0, 2.0), 1.5, 2.5), ((1, 2), 0, 1)]),
+    (keeps_methods, (Pair(1.0, 2.0), 2.5), [(Adding(1.0, 2.0), 2.5), (Indexed(len, 3), 1.0)]),
     (cannot_be_changed, (1.5, 2.5), [(2, 3)]),
     (wrong_fields, (1.5, 2.5), [(2, 3)]),
 ]
 COMPILED = (leaves_in_many_places, carried, best_of, with_prints, appended)
 IN_MACHINE_CODE = [row for row in PROGRAMS if row[0] in COMPILED]
-NOT_CAPTURED = (its_own_items, cannot_be_changed, wrong_fields)
+NOT_CAPTURED = (its_own_items, cannot_be_changed, wrong_fields, keeps_methods)
 
 
 @pytest.mark.parametrize("f, args, others", PROGRAMS, ids=[row[0].__name__ for row in PROGRAMS])
@@ -283,6 +336,18 @@ def test_nothing_breaks(f, args, little_work):
     if f is reads and not hasattr(Pair(1, 2)._asdict(), "__or__"):
         pytest.skip("_asdict gives an OrderedDict")
     assert_nothing_breaks(f, *args, one_segment=False)
+
+
+@pytest.mark.parametrize("kind", [Adding, Named, Slim, Pair, Indexed])
+def test_methods_of_subclasses(kind, little_work):
+    p = kind(1.0, 2.0)
+    for f in (joins_of, lambda p: (p * 2.0 if kind is Adding else p * 2, p[0] * 3.0)):
+        check(f, p, config=PYTHON, others=[(Pair(1.0, 2.0),), ((1.0, 2.0),)])
+    check(searches, p, 0.0, 2.5, config=PYTHON) if kind is not Indexed else None
+
+
+def joins_of(p):
+    return p + (p[0] * 2.0,), (p[0] * 3.0,) + p
 
 
 def test_a_method_that_the_class_gets_later(little_work):

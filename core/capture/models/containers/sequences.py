@@ -12,6 +12,7 @@ from pijit.core.bytecode.rewrite.generator_to_loop import LIST
 from pijit.core.capture.models.containers.contents import is_container
 from pijit.core.capture.models.containers.sets import OPERATORS
 from pijit.core.capture.models.iteration.iterators import element_of, iterator_over, step_of
+from pijit.core.capture.models.objects.named_tuples import as_tuple
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.element_types import list_type
@@ -56,6 +57,7 @@ def is_short(interpreter: Interpreter, value: Abstract) -> bool:
 
 def joined(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optional[Abstract]:
     """``left + right`` of two tuples or two lists; None for other operands."""
+    left, right = (as_tuple(interpreter, one, ("__add__", "__radd__")) for one in (left, right))
     kind = class_of(left)
     if kind is not class_of(right) or not is_among(kind, (tuple, list)):
         return None
@@ -74,6 +76,7 @@ def joined(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optiona
 
 def repeated(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optional[Abstract]:
     """``left * right`` of a tuple or list and an int, in either order; None for other operands."""
+    left, right = (as_tuple(interpreter, one, ("__mul__", "__rmul__")) for one in (left, right))
     owner, count = (left, right) if is_among(class_of(left), (tuple, list)) else (right, left)
     kind = class_of(owner)
     if not is_among(kind, (tuple, list)) or number_type(count) != INT:

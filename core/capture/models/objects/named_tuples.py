@@ -9,7 +9,7 @@ import collections
 import operator
 import sys
 from types import FunctionType
-from typing import Any, List, Optional, Tuple, cast
+from typing import Any, Iterable, List, Optional, Tuple, cast
 
 from pijit.core.capture.context import Place
 from pijit.core.capture.models.functions.callees import Callee
@@ -141,17 +141,29 @@ def field_position(field: Any) -> Optional[int]:
     return position if type(position) is int else None
 
 
-def tuple_class(interpreter: Interpreter, value: Abstract) -> Optional[type]:
-    """The class of a value; tuple for a subclass that compares as tuples do."""
+def tuple_class(interpreter: Interpreter, value: Abstract, methods: Iterable[str] = ("__eq__", "__ne__")) -> (
+        Optional[type]):
+    """The class of a value; tuple for a subclass with these methods of tuples. By default it compares as tuples do."""
     kind = class_of(value)
     plain = is_row(value) or isinstance(value, OpaqueObject) and is_plain_tuple(value.sample)
     if kind is None or kind is tuple or not plain:
         return kind
-    for name in ("__eq__", "__ne__"):
-        if class_value(kind, name) is not tuple.__dict__[name]:
+    for name in methods:
+        own = tuple.__dict__.get(name, UNBOUND)
+        if class_value(kind, name) is not own:
             return kind
-        rely_on_class(interpreter, value, name, tuple.__dict__[name])
+        rely_on_class(interpreter, value, name, own)
     return tuple
+
+
+def as_tuple(interpreter: Interpreter, value: Abstract, methods: Iterable[str]) -> Abstract:
+    """A new tuple with the items of an object whose class is a subclass of tuple with these methods of tuples.
+
+    Any other value is returned itself.
+    """
+    if class_of(value) is tuple or tuple_class(interpreter, value, methods) is not tuple:
+        return value
+    return interpreter.new_tuple(_items(interpreter, value))
 
 
 # the methods of named tuples
