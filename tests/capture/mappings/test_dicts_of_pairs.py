@@ -70,12 +70,24 @@ def joined_numbers(x):
 
 
 OTHERS = [(LONG,), (X[:0],), (X.astype(int),), (np.array([np.nan, np.nan]),), (list(X),), (np.array([1.0, 2.0]),)]
+def of_given_pairs(pairs, x):
+    """The keys are known by their values, which guards compare."""
+    found = dict(pairs)
+    return found, list(found), sum(found.values()) + x.sum()
+
+
+GIVEN = [
+    (of_given_pairs, ([[0, 1.5], [1, 2.5]], X), [
+        ([[0, 1.5], [2, 2.5]], X), ([[0, 1.5], [0, 2.5]], X), ([[1, 1.5], [True, 2.5]], X), ([[1.0, 1.5], [1, 2.5]], X),
+        ([["a", 1.5], ["b", 2.5]], X), ([(0, 1.5), (1, 2.5)], X), ([[0, 1.5], [1, 2.5, 3.5]], X), ([], X)]),
+    (of_given_pairs, ((["a", 1.5], ("b", 2)), X), [((["a", 1.5], ("a", 2)), X), ((["b", 1.5], ("a", 2)), X)]),
+]
 CASES = [(f, (X,), OTHERS) for f in (of_a_generator, of_iterators, of_a_list, of_few, in_a_loop, with_an_error,
                                      joined, complement)]
 RAISING = [(f, (X,), OTHERS) for f in (of_three, unhashable, joined_numbers)]
 
-test_same_answers = same_answers(CASES + RAISING, PYTHON)
-test_nothing_breaks = nothing_breaks(CASES)
+test_same_answers = same_answers(CASES + RAISING + GIVEN, PYTHON)
+test_nothing_breaks = nothing_breaks(CASES + GIVEN)
 
 
 @pytest.mark.parametrize("f", [of_a_generator, of_a_list, joined])

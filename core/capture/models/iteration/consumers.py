@@ -210,9 +210,10 @@ def call_dict(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
             raise Break("PJ209", type=describe(arguments[0]))
         for pair in pairs:
             key, value = taken_apart(interpreter, pair, 2)
-            if not isinstance(key, Const):
+            known = interpreter.constant(interpreter.use(key))
+            if known is None and key != Const(None):
                 raise Break("PJ216", key=describe(key))
-            items[key.object] = interpreter.use(value)
+            items[known] = interpreter.use(value)
     items.update(keywords)
     return interpreter.new_dict(list(items), list(items.values()))
 
