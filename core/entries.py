@@ -93,7 +93,8 @@ class _EntryBuilder:
                     self.state.specialisation, inliner_of(config),
                     config.max_loop_unrolling if config.loop_unrolling else 0,
                     start.arrived if start is not None else None, self.state.hints,
-                    ignored_flags=self.state.ignored_flags, constant_globals=self.state.constant_globals)))
+                    ignored_flags=self.state.ignored_flags, constant_globals=self.state.constant_globals,
+                    precision=config.auto_mixed_precision)))
                 enlist_head(self.results[-1])
                 numbering.add(self.results[-1])
         self.result = self.results[0]

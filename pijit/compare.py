@@ -2,6 +2,7 @@
 
 Two graphs are equal if their objects can be paired one to one, so that identity and aliasing agree. Types and the bits
 of numbers must match exactly. For arrays this includes dtype, shape, strides, flags, base, and overlaps in memory.
+With a tolerance, floating-point numbers may differ by this fraction of the largest number in their array.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ import numpy as np
 from pijit.core.named_tuples import NamedTuple
 
 ARRAY_FLAGS = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned")
+
+TOLERANCES: Dict[Any, float] = {None: 0.0, "float32": 1e-3}
+"""The tolerance of comparisons, by the option `auto_mixed_precision`."""
 
 _BY_VALUE = (bool, int, str, bytes, range, type(None), type(Ellipsis), type(NotImplemented), np.dtype)
 _BY_IDENTITY = (type, types.ModuleType, types.BuiltinFunctionType, np.ufunc)
@@ -39,15 +43,20 @@ class Difference(NamedTuple):
         return "{} of {}: expected {}, got {}".format(self.kind, self.where, self.expected, self.got)
 
 
-def differences(expected: Sequence[Tuple[str, Any]], got: Sequence[Tuple[str, Any]]) -> List[Difference]:
+def differences(expected: Sequence[Tuple[str, Any]], got: Sequence[Tuple[str, Any]],
+                tolerance: float = 0.0) -> List[Difference]:
     """Compare named roots of two graphs as one graph, so that identity counts across roots, too.
+
+    Args:
+        expected, got: the roots with their names.
+        tolerance: by which fraction of the largest number in an array its floating-point numbers may differ.
 
     Example:
         >>> x = [0.0]
         >>> [str(d) for d in differences([("a", [x, x])], [("a", [x, [-0.0]])])]
         ['identity of a[1]: expected the object at a[0], got another object']
     """
-    comparison = Comparison()
+    comparison = Comparison(tolerance)
     for (where, one), (_, other) in zip(expected, got):
         comparison.walk(where, one, other)
     comparison.compare_memory()
@@ -55,10 +64,11 @@ def differences(expected: Sequence[Tuple[str, Any]], got: Sequence[Tuple[str, An
 
 
 class Comparison:
-    """A simultaneous traversal of two graphs; `found` lists the differences."""
+    """A simultaneous traversal of two graphs; `found` lists the differences. For the tolerance see `differences`."""
 
-    def __init__(self) -> None:
+    def __init__(self, tolerance: float = 0.0) -> None:
         self.found: List[Difference] = []
+        self._tolerance = tolerance
         self._partner: Dict[int, Any] = {}
         self._taken: Dict[int, str] = {}
         self._where: Dict[int, str] = {}
@@ -87,8 +97,19 @@ class Comparison:
             self._contents(where, a, b)
 
     def _bits(self, where: str, a: Any, b: Any, a_bits: bytes, b_bits: bytes) -> None:
-        if a_bits != b_bits:
+        if a_bits != b_bits and not self._are_close(np.asarray(a), np.asarray(b)):
             self.add("bits", where, "{!r} ({})".format(a, a_bits.hex()), "{!r} ({})".format(b, b_bits.hex()))
+
+    def _are_close(self, a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+        """Whether floating-point numbers differ by the tolerance at most, with NaN and infinity at the same places."""
+        if not self._tolerance or a.dtype.kind not in "fc":
+            return False
+        finite = np.isfinite(a)
+        if not np.array_equal(finite, np.isfinite(b)) or not np.array_equal(a[~finite], b[~finite], equal_nan=True):
+            return False
+        with np.errstate(all="ignore"):
+            apart, largest = np.abs(a[finite] - b[finite]), np.abs(a[finite])
+        return not apart.size or bool(apart.max() <= self._tolerance * largest.max())
 
     def _numpy_scalar(self, where: str, a: np.generic, b: np.generic) -> None:
         if a.dtype != b.dtype:
@@ -157,7 +178,7 @@ class Comparison:
             for index in np.ndindex(*a.shape):
                 self.walk("{}[{}]".format(where, ",".join(map(str, index))), a[index], b[index])
             return
-        if a.tobytes() == b.tobytes():
+        if a.tobytes() == b.tobytes() or self._are_close(a, b):
             return
         for index in np.ndindex(*a.shape):
             if a[index].tobytes() != b[index].tobytes():

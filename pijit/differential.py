@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, Un
 
 import numpy as np
 
-from pijit.compare import Difference, differences
+from pijit.compare import TOLERANCES, Difference, differences
 from pijit.copies import Copier
 from pijit.core.named_tuples import NamedTuple
 from pijit.plain_functions import plain_twin, unbound
@@ -204,8 +204,8 @@ def _trace(error: Optional[BaseException]) -> Tuple[Tuple[str, str, int], ...]:
     return tuple(entries)
 
 
-def outcome_differences(expected: Outcome, got: Outcome) -> List[Difference]:
-    """All differences between two calls."""
+def outcome_differences(expected: Outcome, got: Outcome, tolerance: float = 0.0) -> List[Difference]:
+    """All differences between two calls; for the tolerance see `differences`."""
     found = []
     if (expected.error is None) != (got.error is None):
         found.append(Difference("exception", "call", _ending(expected), _ending(got)))
@@ -218,7 +218,7 @@ def outcome_differences(expected: Outcome, got: Outcome) -> List[Difference]:
     named = [[(where, getattr(outcome, field)) for where, field in roots]
              + [("args", outcome.arguments[0]), ("kwargs", outcome.arguments[1]), ("globals", outcome.state)]
              for outcome in (expected, got)]
-    found += differences(named[0], named[1])
+    found += differences(named[0], named[1], tolerance)
     if differences([("random", expected.generators)], [("random", got.generators)]):
         found.append(Difference("random", "number generators", "the state after the call", "another state"))
     return found
@@ -247,7 +247,7 @@ def _of_kind(kind: str, effects: Effects) -> str:
 
 
 def compare_calls(function: types.FunctionType, jitted: Callable[..., Any],
-                  calls: Sequence[Call]) -> List[Outcome]:
+                  calls: Sequence[Call], tolerance: float = 0.0) -> List[Outcome]:
     """Call both functions with each of `calls` in turn, and compare all effects after each call.
 
     Args:
@@ -255,6 +255,7 @@ def compare_calls(function: types.FunctionType, jitted: Callable[..., Any],
         jitted: the function that must behave like it.
         calls: (args, kwargs) pairs; or callables that return one, for arguments that cannot be copied or that
             globals hold. A callable may also change globals before the call.
+        tolerance: see `differences`.
 
     Returns:
         The outcomes of the calls without pijit.
@@ -271,7 +272,7 @@ def compare_calls(function: types.FunctionType, jitted: Callable[..., Any],
         random.setstate(start[0])
         np.random.set_state(start[1])
         got = worlds[1].call(jitted, call)
-        found = outcome_differences(expected, got)
+        found = outcome_differences(expected, got, tolerance)
         if found:
             message = "{} behaves differently with pijit in call {} of {}:".format(
                 function.__qualname__, number, len(calls))
@@ -281,8 +282,10 @@ def compare_calls(function: types.FunctionType, jitted: Callable[..., Any],
 
 
 def checked_call(function: types.FunctionType, plain: Callable[..., Any], jitted: Callable[..., Any],
-                 args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+                 args: Tuple[Any, ...], kwargs: Dict[str, Any], tolerance: float = 0.0) -> Any:
     """Call `plain` on copies, then `jitted` on the arguments, and compare; runs at each call under `check`.
+
+    For the tolerance see `differences`.
 
     Arguments that cannot be copied are not checked: the call is made once, with pijit. The same applies to arguments
     whose copies already differ before the call, as some libraries' objects do. The first such call of a function is
@@ -309,7 +312,7 @@ def checked_call(function: types.FunctionType, plain: Callable[..., Any], jitted
     random.setstate(start[0])
     np.random.set_state(start[1])
     got = observe(jitted, args, kwargs, visible=True)._replace(state=world._read())
-    found = outcome_differences(expected, got)
+    found = outcome_differences(expected, got, tolerance)
     if found:
         message = "{} behaves differently with pijit:".format(function.__qualname__)
         raise DifferenceError(message, found) from got.error
@@ -340,7 +343,7 @@ def check(f: Callable[..., Any], *args: Any, calls: int = 3, config: Optional[Di
         f: a function or method, jitted or not.
         args, kwargs: the arguments; they are not changed, because calls get copies.
         calls: the number of initial calls with `args`.
-        config: a `jit_config`.
+        config: a `jit_config`. With `auto_mixed_precision` floating-point numbers are compared with a tolerance.
         others: tuples of other positional arguments, for example of other types; they are called with `kwargs`, too.
 
     Returns:
@@ -362,5 +365,6 @@ def check(f: Callable[..., Any], *args: Any, calls: int = 3, config: Optional[Di
         raise TypeError("check: f must be a Python function or a jitted one, not {!r}".format(f))
     jitted = jit(plain_twin(function), jit_config=config)
     sequence = [args] * calls + [tuple(other) for other in others for _ in range(2)] + [args] * bool(others)
-    compare_calls(function, jitted, [(receiver + one, kwargs) for one in sequence])
+    compare_calls(function, jitted, [(receiver + one, kwargs) for one in sequence],
+                  TOLERANCES[(config or {}).get("auto_mixed_precision")])
     return jitted

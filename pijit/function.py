@@ -10,6 +10,7 @@ import types
 from typing import Any, List, Type
 
 from pijit.checking import Checker
+from pijit.compare import TOLERANCES
 from pijit.core import pipeline, preview
 from pijit.core._hook import JitFunction
 from pijit.core.named_tuples import NamedTuple
@@ -135,7 +136,9 @@ class Checked(Jitted):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call both; see `pijit.differential.checked_call`."""
-        return checked_call(self.py_func, self._plain, super().__call__, args, kwargs)  # type: ignore[arg-type]
+        tolerance = TOLERANCES[self.state.config.auto_mixed_precision]
+        return checked_call(self.py_func, self._plain, super().__call__, args, kwargs,  # type: ignore[arg-type]
+                            tolerance)
 
 
 class CheckedWatched(Watched, Checked):

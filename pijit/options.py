@@ -140,8 +140,9 @@ _ROWS = (
            "where a call takes less than a millisecond, 50 with loops that touch objects in each round, or 200 "
            "without compiled loops, or where kernels take next to nothing of it; and loops with breaks while a long "
            "call runs."),
-    Option("auto_mixed_precision", None, _one_of(None),
-           "The dtype policy for the captured graph; none exists in this version.", works=False),
+    Option("auto_mixed_precision", None, _one_of(None, "float32"),
+           "\"float32\": compute functions such as `exp` and products of matrices of float64 arrays in float32, where "
+           "that saves more than the conversions cost. Results stay float64, with errors of float32."),
     Option("force_breaks", None, _one_of(None, "every"),
            "For tests: break at each instruction where a break is possible."),
 )

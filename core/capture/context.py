@@ -93,13 +93,14 @@ class CaptureContext:
     - ``ranges``: whether loops over short ranges are unrolled, because their index selects objects.
     - ``abandons``: side exits give the call up: they leave no values, because the caller runs it in another way. Loops
       handle the interpreter's requests inside the kernel.
+    - ``precision``: the name of the dtype in which graphs may compute float64 arrays; None: float64.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "specialisation", "changed", "places",
                  "stores", "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "uncompiled",
                  "mutates", "hinted", "texts", "objects", "by_bytecode", "stepped", "samples", "catches",
                  "within", "around", "sizes", "shared", "work", "shown", "ignored_flags", "constant_globals",
-                 "host_functions", "handlers", "abandons", "static_roots", "ranges")
+                 "host_functions", "handlers", "abandons", "static_roots", "ranges", "precision")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], specialisation: Specialisation = Specialisation(),
@@ -142,6 +143,7 @@ class CaptureContext:
         self.handlers = True
         self.abandons = False
         self.static_roots: Optional[Tuple[Any, ...]] = None
+        self.precision: Optional[str] = None
         self.ranges = RangeUnrolling()
 
     @property

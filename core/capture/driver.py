@@ -158,7 +158,7 @@ class CaptureRequest(NamedTuple):
     ``inliner`` inlines callees; without one no call is inlined. Loops over at most ``unrolling`` items are unrolled.
     ``arrived`` holds the abstract values of arguments that a running call has rebound; ``hints`` are the function's.
     If not ``improved``, the optimising passes do not run. For ``ignored_flags``, ``constant_globals``,
-    ``host_functions``, ``handlers``, ``abandons`` and ``static_roots`` see `CaptureContext`.
+    ``host_functions``, ``handlers``, ``abandons``, ``static_roots`` and ``precision`` see `CaptureContext`.
     """
 
     analysed: AnalysedCode
@@ -180,6 +180,7 @@ class CaptureRequest(NamedTuple):
     handlers: bool = True
     abandons: bool = False
     static_roots: Optional[Tuple[Any, ...]] = None
+    precision: Optional[str] = None
 
 
 class _Attempt:
@@ -275,7 +276,7 @@ def _context(request: CaptureRequest, attempt: _Attempt) -> CaptureContext:
     facts.host_functions, facts.handlers = request.host_functions, request.handlers
     facts.abandons, facts.static_roots = request.abandons, request.static_roots
     facts.hinted, facts.within, facts.work = attempt.hinted, (request.analysed.code,), attempt.work
-    facts.ranges = attempt.ranges
+    facts.ranges, facts.precision = attempt.ranges, request.precision
     return facts
 
 
@@ -332,6 +333,7 @@ def _build(analysis: Analysis, region: Region, name: str, depth: Optional[int], 
 
 
 def _finished(analysis: Analysis, captured: Captured, later: bool = False) -> Captured:
+    captured.graph.precision = analysis.facts.precision
     captured.inputs = [captured.inputs[k] for k in run_passes(captured.graph, later)]
     captured.unwinding = analysis.cfg.unwinding_returns()
     captured.unsure = analysis.usedef.may_be_unbound(captured.start)

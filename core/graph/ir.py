@@ -260,13 +260,17 @@ class Block:
 
 
 class Graph:
-    """A typed, captured segment. ``blocks[0]`` is the entry and its params are ``inputs``."""
+    """A typed, captured segment. ``blocks[0]`` is the entry and its params are ``inputs``.
+
+    ``precision`` is the name of the dtype in which float64 arrays may be computed; see passes/lower_precision.py.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.inputs: List[Value] = []
         self.blocks: List[Block] = []
         self.exits: List[Exit] = []
+        self.precision: Optional[str] = None
         self._next = 0
 
     def new_value(self, type: Type, hint: str = "") -> Value:

@@ -13,7 +13,8 @@ A file begins with comments. Then it has cases of this form::
     [out]
       ...
 
-The source has one function and one comment with the arguments of the call that is captured; ``np`` is NumPy. The graph
+The source has one function and one comment with the arguments of the call that is captured; ``np`` is NumPy. A comment
+``# options: fastmath=True`` sets options. The graph
 is the first one of that capture, as `core/graph/printer.py` prints it without its name. If the pass changes nothing,
 ``[out]`` has the word ``unchanged``.
 
@@ -37,6 +38,7 @@ FOLDER = pathlib.Path(__file__).with_name("passes")
 REWRITE = os.environ.get("PIJIT_TEST_GOLDEN") == "rewrite"
 NAMES = ["simplify"] + [name for name, _ in PASSES]
 CALL = "# call:"
+OPTIONS = "# options:"
 UNCHANGED = "unchanged"
 
 
@@ -49,19 +51,21 @@ class Case:
         self.golden = {"before": "", "out": ""}
 
     def function(self):
-        """The function, and its arguments."""
+        """The function, its arguments, and its options."""
         namespace = {"np": np}
         call, = [line for line in self.source.splitlines() if line.startswith(CALL)]
         # Tracebacks show the lines of the data file.
         exec(compile("\n" * (self.lineno - 1) + self.source, str(self.path), "exec"), namespace)
         f, = [value for value in namespace.values() if isinstance(value, types.FunctionType)]
-        return f, eval("arguments({})".format(call[len(CALL):]), {"np": np, "arguments": lambda *values: values})
+        given = [line[len(OPTIONS):] for line in self.source.splitlines() if line.startswith(OPTIONS)]
+        options = eval("dict({})".format(*given or [""]))
+        return f, eval("arguments({})".format(call[len(CALL):]), {"np": np, "arguments": lambda *values: values}), options
 
     def printed(self):
         """The graph before the pass and after it, by section."""
-        f, args = self.function()
+        f, args, options = self.function()
         with recorded() as found:
-            pijit.jit(f, jit_config={"backend": "python", "perf_statistics": False})(*args)
+            pijit.jit(f, jit_config={"backend": "python", "perf_statistics": False, **options})(*args)
         stages = next(iter(found.values()))
         names = [name for name, _ in stages]
         done = ["before passes"] + ["after " + name for name in NAMES[:NAMES.index(self.path.stem)]]

@@ -15,6 +15,7 @@ from pijit.core.graph.passes.cse_masks import share_masks
 from pijit.core.graph.passes.eliminate_checks import eliminate_checks
 from pijit.core.graph.passes.hoist_exits import hoist_exits
 from pijit.core.graph.passes.hoist_sums import hoist_sums
+from pijit.core.graph.passes.lower_precision import lower_precision
 from pijit.core.graph.passes.merge_blocks import merge_blocks
 from pijit.core.graph.passes.out_of_place import make_out_of_place
 from pijit.core.graph.passes.rematerialize import rematerialize
@@ -56,10 +57,10 @@ def improve(graph: Graph) -> None:
 
 
 PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (
-    ("compare_magnitude", compare_magnitudes), ("cse_masks", share_masks), ("out_of_place", make_out_of_place),
-    ("rematerialize", rematerialize), ("hoist_exits", hoist_exits), ("eliminate_checks", eliminate_checks),
-    ("store_to_load_forwarding", forward_stores), ("strip_mining", mine_strips), ("merge_blocks", merge_blocks),
-    ("hoist_sums", hoist_sums))
+    ("lower_precision", lower_precision), ("compare_magnitude", compare_magnitudes), ("cse_masks", share_masks),
+    ("out_of_place", make_out_of_place), ("rematerialize", rematerialize), ("hoist_exits", hoist_exits),
+    ("eliminate_checks", eliminate_checks), ("store_to_load_forwarding", forward_stores),
+    ("strip_mining", mine_strips), ("merge_blocks", merge_blocks), ("hoist_sums", hoist_sums))
 """Passes after `simplify`: inputs stay as they are, and an exit keeps the kinds of its values, or disappears."""
 
 
