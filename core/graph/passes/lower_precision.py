@@ -153,8 +153,11 @@ def _lowered(types: str) -> str:
 
 
 def _groups(block: Block, numbers: Dict[Value, Any]) -> List[_Group]:
-    """The groups of operations that may be lowered. Operations are connected if one uses the result or an operand of
-    another one, and no operation between them has an effect."""
+    """The groups of operations that may be lowered.
+
+    Operations are connected if one uses the result or an operand of another one, and no operation between them has an
+    effect.
+    """
     found: List[_Group] = []
     stretch: List[Op] = []
     for op in block.ops:
