@@ -43,6 +43,7 @@ from pijit.ms.ops.creation import get_seed, set_seed
 from pijit.ms.parameter import Parameter, ParameterTuple
 from pijit.ms.tensor import Tensor, is_tensor, tensor
 from pijit.ms.train import Model, load_checkpoint, load_param_into_net, save_checkpoint  # noqa: F401
+from pijit.signature import Symbol  # noqa: F401
 
 from_numpy = Tensor.from_numpy
 

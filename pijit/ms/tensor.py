@@ -8,6 +8,7 @@ import numpy as np
 
 from pijit.ms.arrays import FLOAT, KINDS, as_array, number_dtype, promoted
 from pijit.ms.dtype import TYPES, Type, as_numpy
+from pijit.signature import Symbol
 
 NUMBERS = (bool, int, float, complex)
 _new = object.__new__
@@ -20,7 +21,7 @@ class Tensor:
         input_data: a number, an array, or nested lists of numbers; None with `shape` and `dtype`.
         dtype: an element type such as `float32`. By default that of the array; float32 for Python floats, int64 for
             Python integers.
-        shape: the shape if `init` fills the tensor; None in it stands for an unknown length in a signature.
+        shape: the shape if `init` fills the tensor; None and a `Symbol` stand for unknown lengths in a signature.
         init: the name of an initializer, or an initializer, that fills a tensor of `shape` and `dtype`.
         const_arg: accepted without effect.
 
@@ -447,7 +448,8 @@ def _unfilled(shape: Any, dtype: Any, init: Any) -> np.ndarray[Any, Any]:
     """The array of a tensor described by its shape; dimensions of unknown length have one element."""
     if shape is None and dtype is None:
         raise TypeError("Tensor: input_data must be a number, an array or a list; or give shape and dtype")
-    lengths = (shape,) if isinstance(shape, int) else tuple(1 if one is None or one < 0 else one for one in shape or ())
+    lengths = (shape,) if isinstance(shape, int) else tuple(
+        1 if one is None or isinstance(one, Symbol) or one < 0 else one for one in shape or ())
     array = np.zeros(lengths, FLOAT if dtype is None else dtype)
     if init is not None:
         from pijit.ms.initializer import fill  # initializer makes tensors

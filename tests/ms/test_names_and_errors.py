@@ -174,3 +174,16 @@ def test_counts_of_calls_and_breaks():
     assert (pijit.get_code_extra(handled).break_count_, pijit.get_code_extra(broken).break_count_) == (0, 1)
     breaks = pijit.explain(handled, x).breaks
     assert breaks and all(one.in_handler for one in breaks)
+
+
+def test_symbols_in_signatures():
+    length, relu = ms.Symbol(max=10, min=1), nn.ReLU()
+
+    @ms.jit(input_signature=(ms.Tensor(shape=(None, length), dtype=ms.float32),))
+    def f(x):
+        return relu(x)
+
+    for x in (np.ones((2, 2), "f"), -np.ones((2, 1), "f")):
+        assert values(f(ms.Tensor(x))) == np.maximum(x, 0).tolist()
+    with pytest.raises(TypeError):
+        ms.Tensor(shape=("a",), dtype=ms.float32)
