@@ -49,7 +49,7 @@ _CONVERSION = 0.7
 """The ns per element of a conversion."""
 
 _PRODUCT = 1000.0
-"""What a product of matrices saves: more than any conversion costs."""
+"""The saving of a product of matrices, which is more than any conversion costs."""
 
 _LOWER = {"d": "f"}
 
