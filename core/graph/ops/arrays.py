@@ -66,8 +66,9 @@ ROWS: Dict[str, OpInfo] = {
         "ufunc.accumulate along the last axis, cast to the result's dtype first; exits when a floating-point flag is "
         "raised",
         attrs=("ufunc",), facts=OBJECTS | _READ | Fact.MAKES_ARRAY | Fact.RAISES_FLAGS),
-    "assign": OpInfo("a *", "a[...] = array or scalar, broadcast and converted; exits on shape mismatch",
-        facts=Fact.EFFECT | Fact.ENDS_GROUP | Fact.HIDES_OPERANDS, report_as=ELEMENTS, why_exit=BAD_SHAPE),
+    "assign": OpInfo("a *", "a[...] = array or scalar, broadcast and converted; exits on shape mismatch, "
+        "and when a conversion raises a floating-point flag",
+        facts=Fact.EFFECT | Fact.ENDS_GROUP | Fact.HIDES_OPERANDS, report_as=ELEMENTS, why_exit=BAD_SHAPE_OR_FLAG),
     # new arrays
     "alloc": OpInfo("s*", "new array of the WORD shape; fill None (empty), 0 or 1; exits on negative",
         attrs=("fill", "order"), facts=Fact.MAKES_ARRAY),

@@ -148,3 +148,14 @@ def test_check_compares_with_a_tolerance():
 def test_the_option_is_checked():
     with pytest.raises(ValueError, match="auto_mixed_precision"):
         pijit.jit(bell, jit_config={"auto_mixed_precision": "float16"})
+
+
+def test_explain_counts_the_exits():
+    def f(x):
+        return np.tanh(x)
+
+    j = jitted(f, LOWER)
+    for _ in range(5):
+        j(X * 1e200)
+    text = str(pijit.explain(j))
+    assert "PJ310" in text and "a floating-point flag is raised, exits: 5" in text
