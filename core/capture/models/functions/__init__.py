@@ -1,0 +1,4 @@
+"""Models of functions as values: callees, closures, partials, recursion, star arguments.
+
+`registry` collects them.
+"""

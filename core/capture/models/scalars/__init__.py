@@ -1,0 +1,4 @@
+"""Models of scalars: calls of number types, `math`, complex numbers.
+
+`registry` collects them.
+"""
