@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from pijit.core.errors import Step, place
+from pijit.core.errors import CauseStep, place
 from pijit.core.named_tuples import NamedTuple
 from pijit.core.reasons import REASONS, reason
 
@@ -87,7 +87,7 @@ class BreakReport(NamedTuple):
     filename: str
     lineno: int
     opname: str
-    trail: Tuple[Step, ...] = ()
+    trail: Tuple[CauseStep, ...] = ()
     in_handler: bool = False
 
 
@@ -259,7 +259,7 @@ def break_report(error: Any, filename: str, lineno: int, opname: str, instead: O
                        lineno, opname, error.trail, in_handler)
 
 
-def _innermost(trail: Sequence[Step], filename: str) -> str:
+def _innermost(trail: Sequence[CauseStep], filename: str) -> str:
     """The construct that prevents the inlining of a call; the functions on the way to it are left to the trail."""
     last = trail[-1]
     where = place(last.lineno, last.filename if last.filename != filename else "")

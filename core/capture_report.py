@@ -25,7 +25,7 @@ from pijit.core.graph.passes import Stages
 from pijit.core.graph.passes.simplify import side_exits
 from pijit.core.graph.printer import format_graph
 from pijit.core.kernel.compile import Kernel
-from pijit.core.partition_graph import Split, parts_of, split_of
+from pijit.core.partition_graph import PartitionGraph, parts_of, split_of
 from pijit.core.reasons import reason
 
 IDLE = (opcodes.LOCAL_LOADS | opcodes.CONSTANT_LOADS | opcodes.GLOBAL_LOADS | opcodes.CELL_LOADS | opcodes.STACK_MOVES
@@ -99,7 +99,7 @@ class CaptureRecord:
         return dis.Bytecode(self._code).dis()
 
     @property
-    def split(self) -> Split:
+    def split(self) -> PartitionGraph:
         """The partition of the function, as boxes and edges."""
         return split_of(self._analysed, self._parts)
 

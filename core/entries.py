@@ -15,7 +15,7 @@ from pijit.core.asynchronous_exceptions import raise_asynchronous, signals_defer
 from pijit.core.break_causes import break_causes, break_reports
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.linker.continuation import Announce
-from pijit.core.bytecode.linker.link import Landings, Probe, Site, link
+from pijit.core.bytecode.linker.link import Landings, Site, ValueProbe, link
 from pijit.core.capture.build.guards import entry_program, lines_of
 from pijit.core.capture.build.segment import Captured
 from pijit.core.capture.driver import Candidate, Capture, CaptureRequest, capture
@@ -146,7 +146,8 @@ class _EntryBuilder:
 
     def _linked_from(self, header: Optional[int], landings: Optional[Landings] = None) -> types.CodeType:
         instructions = self.function.instructions
-        probes = [Probe(index, observer, unpacked(instructions[index])) for index, observer in self.observers.items()]
+        probes = [ValueProbe(index, observer, unpacked(instructions[index]))
+                  for index, observer in self.observers.items()]
         return _linked(self.config, self.result, self.sites, probes,
                        {key: way.site for key, way in self.reentries.items()}, self.osr_checks, header, self.call_sites,
                        landings, self.announce)

@@ -20,7 +20,7 @@ _strict = False
 _logged: Set[Tuple[str, str]] = set()
 
 
-class Step(NamedTuple):
+class CauseStep(NamedTuple):
     """A line of a function that was not inlined because of a construct on that line, or in a function called there."""
 
     filename: str
@@ -49,7 +49,7 @@ class Break(Exception):
         super().__init__(reason_id, facts)
         self.reason_id = reason_id
         self.facts: Dict[str, Any] = facts
-        self.trail: Tuple[Step, ...] = ()
+        self.trail: Tuple[CauseStep, ...] = ()
 
     def copy(self) -> "Break":
         """The same break, to be raised again."""

@@ -39,7 +39,7 @@ class Box(NamedTuple):
     takes: Tuple[str, ...]
 
 
-class Edge(NamedTuple):
+class PartitionEdge(NamedTuple):
     """An edge: ``kind`` is "control", or "data" with the locals that one box writes and the other reads."""
 
     source: int
@@ -48,14 +48,14 @@ class Edge(NamedTuple):
     names: Tuple[str, ...] = ()
 
 
-class Split(NamedTuple):
+class PartitionGraph(NamedTuple):
     """The boxes in program order, from the start to the end, and the edges."""
 
     boxes: Tuple[Box, ...]
-    edges: Tuple[Edge, ...]
+    edges: Tuple[PartitionEdge, ...]
 
 
-class Part(NamedTuple):
+class KernelPart(NamedTuple):
     """The data kept of a kernel: its start, its instructions, the locals it takes, and the targets of its exits.
 
     The value of a target says whether its exit leaves items on the operand stack.
@@ -68,10 +68,10 @@ class Part(NamedTuple):
     takes: Tuple[str, ...]
 
 
-def parts_of(made: Iterable[Captured]) -> Tuple[Part, ...]:
+def parts_of(made: Iterable[Captured]) -> Tuple[KernelPart, ...]:
     """The parts of the segments that became kernels. Side exits and polls have no targets: they repeat or interrupt."""
     return tuple(
-        Part(captured.number, captured.start, frozenset(captured.region.instructions()),
+        KernelPart(captured.number, captured.start, frozenset(captured.region.instructions()),
              {exit.target: exit.stack > 0 for exit in captured.graph.exits if not (exit.side or exit.poll)},
              tuple(sorted({root.name for root in map(_base, captured.inputs) if root.kind == "local"})))
         for captured in made)
@@ -94,7 +94,7 @@ _NOWHERE = _Nowhere()
 class _Splitter:
     """Builds the partition of one function."""
 
-    def __init__(self, analysed: AnalysedCode, parts: Sequence[Part]) -> None:
+    def __init__(self, analysed: AnalysedCode, parts: Sequence[KernelPart]) -> None:
         self.cfg, self.usedef = analysed.cfg, analysed.use_def
         self.instructions = analysed.function.instructions
         self.parts = parts
@@ -132,7 +132,7 @@ class _Splitter:
         lines = [line for line in (self.instructions[i].lineno for i in indices) if line] or [0]
         return min(lines), max(lines)
 
-    def _kernel_box(self, number: int, part: Part) -> Box:
+    def _kernel_box(self, number: int, part: KernelPart) -> Box:
         return Box(number, "kernel", part.number, *self._lines(part.indices), len(part.indices), part.takes)
 
     def _run_box(self, number: int, run: List[int]) -> Box:
@@ -162,29 +162,29 @@ class _Splitter:
                 todo += cast("List[int]", self.cfg.successors[i])
         return found
 
-    def edges(self) -> Iterator[Edge]:
+    def edges(self) -> Iterator[PartitionEdge]:
         for target in sorted(self._reached([0])):
-            yield Edge(0, target, CONTROL)
+            yield PartitionEdge(0, target, CONTROL)
         for number, content in self.contents.items():
-            targets = content.targets if isinstance(content, Part) else self._leaving(content)
+            targets = content.targets if isinstance(content, KernelPart) else self._leaving(content)
             for target in sorted(self._reached(targets) | ({self.end} if self._returns(content) else set())):
-                yield Edge(number, target, CONTROL)
+                yield PartitionEdge(number, target, CONTROL)
         for (source, target), names in sorted(self._data().items()):
-            yield Edge(source, target, DATA, tuple(sorted(names)))
+            yield PartitionEdge(source, target, DATA, tuple(sorted(names)))
 
     def _leaving(self, run: List[int]) -> List[int]:
         return [target for i in run for target in cast("List[int]", self.cfg.successors[i]) if target not in run]
 
     def _returns(self, content: Any) -> bool:
-        return not isinstance(content, Part) and any(is_return(self.instructions[i]) for i in content)
+        return not isinstance(content, KernelPart) and any(is_return(self.instructions[i]) for i in content)
 
     def _data(self) -> Dict[Tuple[int, int], Set[str]]:
         """The locals that pass from box to box; arguments come from the start box."""
         found: Dict[Tuple[int, int], Set[str]] = {}
-        writers = [(number, set(content.indices if isinstance(content, Part) else content))
+        writers = [(number, set(content.indices if isinstance(content, KernelPart) else content))
                    for number, content in self.contents.items()]
         for number, content in self.contents.items():
-            reads = ([(name, content.start) for name in content.takes] if isinstance(content, Part)
+            reads = ([(name, content.start) for name in content.takes] if isinstance(content, KernelPart)
                      else self._reads(content))
             for name, at in reads:
                 for definition in self.usedef.reaching(at, name):
@@ -194,13 +194,13 @@ class _Splitter:
                     for source in sources:
                         if source != number:
                             found.setdefault((source, number), set()).add(name)
-            pushing = [i for i, pushes in content.targets.items() if pushes] if isinstance(content, Part) else []
+            pushing = [i for i, pushes in content.targets.items() if pushes] if isinstance(content, KernelPart) else []
             for target in self._reached(pushing) - {number, self.end}:
                 found.setdefault((number, target), set()).add(OPERANDS)
         return found
 
 
-def split_of(analysed: AnalysedCode, parts: Sequence[Part]) -> Split:
+def split_of(analysed: AnalysedCode, parts: Sequence[KernelPart]) -> PartitionGraph:
     """The partition of a function with these kernels."""
     splitter = _Splitter(analysed, parts)
-    return Split(tuple(splitter.boxes), tuple(splitter.edges()))
+    return PartitionGraph(tuple(splitter.boxes), tuple(splitter.edges()))

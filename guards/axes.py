@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 import numpy
 
-from pijit.guards.guard import Guard, Step
+from pijit.guards.guard import Guard, GuardStep
 from pijit.guards.pairs import ArrayPair
 from pijit.guards.source import Source
 
@@ -47,9 +47,9 @@ class AxisLength(Guard):
         rest = self.remainder % self.divisor
         return words if self.divisor == 1 else f"{words}, {length} % {self.divisor} == {rest}"
 
-    def step(self) -> Step:
+    def step(self) -> GuardStep:
         rule = struct.pack("4q", self.least, self.most, self.divisor, self.remainder)
-        return Step("CHECK_AXIS", self.axis, rule)
+        return GuardStep("CHECK_AXIS", self.axis, rule)
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
@@ -74,8 +74,8 @@ class SameAxis(ArrayPair):
     def __str__(self) -> str:
         return f"{self.a}.shape[{self.axis}] == {self.b}.shape[{self.other}]"
 
-    def step(self) -> Step:
-        return Step("CHECK_SAME_AXIS", self.axis, mask=self.other)
+    def step(self) -> GuardStep:
+        return GuardStep("CHECK_SAME_AXIS", self.axis, mask=self.other)
 
     def why_not_arrays(self, a: numpy.ndarray[Any, Any], b: numpy.ndarray[Any, Any]) -> Optional[str]:
         if a.ndim > self.axis and b.ndim > self.other and a.shape[self.axis] == b.shape[self.other]:

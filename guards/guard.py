@@ -36,7 +36,7 @@ from pijit.guards.held import Held
 from pijit.guards.source import (
     UNBOUND,
     Attr,
-    Cell,
+    ClosureCell,
     Global,
     Item,
     Local,
@@ -52,7 +52,7 @@ __all__ = ["Equals", "FunctionCode", "Guard", "IntRange", "IsAbsent", "IsArray",
            "IsUnbound", "LengthIs", "OwnCountIs"]
 
 
-class Step(NamedTuple):
+class GuardStep(NamedTuple):
     """The C step of a guard: the check's name in `_evaluate.OPERATIONS` and its operands."""
 
     operation: str
@@ -84,7 +84,7 @@ class Guard(Record):
     def reads(self) -> Tuple[Source, ...]:
         return self.sources
 
-    def step(self) -> Step:
+    def step(self) -> GuardStep:
         """The C check."""
         raise NotImplementedError
 
@@ -137,8 +137,8 @@ class IsType(OnObject):
     def __str__(self) -> str:
         return f"type({self.source}) is {self.held.text}"
 
-    def step(self) -> Step:
-        return Step("CHECK_WEAK_TYPE" if self.held.is_weak else "CHECK_TYPE", object=self.held.holder)
+    def step(self) -> GuardStep:
+        return GuardStep("CHECK_WEAK_TYPE" if self.held.is_weak else "CHECK_TYPE", object=self.held.holder)
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
@@ -178,12 +178,12 @@ class IsArray(Guard):
         extras += ["writeable"] * bool(self.writeable) + ["aligned"] * bool(self.aligned)
         return ", ".join([f"{self.source} is a {self.dtype} array, ndim {self.ndim}"] + extras)
 
-    def step(self) -> Step:
+    def step(self) -> GuardStep:
         masks = {"C": C_CONTIGUOUS, "F": C_CONTIGUOUS | F_CONTIGUOUS, "A": 0}
         wanted = {"C": C_CONTIGUOUS, "F": F_CONTIGUOUS, "A": 0}
         extra = (WRITEABLE if self.writeable else 0) | (ALIGNED if self.aligned else 0)
         mask, flags = masks[self.layout] | extra | WARN_ON_WRITE, wanted[self.layout] | extra
-        return Step("CHECK_ARRAY", self.ndim, self.dtype, mask, flags)
+        return GuardStep("CHECK_ARRAY", self.ndim, self.dtype, mask, flags)
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
@@ -216,8 +216,8 @@ class IsIdentical(OnObject):
     def __str__(self) -> str:
         return f"{self.source} is {self.held.text}"
 
-    def step(self) -> Step:
-        return Step("CHECK_WEAK_IDENTICAL" if self.held.is_weak else "CHECK_IDENTICAL", object=self.held.holder)
+    def step(self) -> GuardStep:
+        return GuardStep("CHECK_WEAK_IDENTICAL" if self.held.is_weak else "CHECK_IDENTICAL", object=self.held.holder)
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
@@ -251,8 +251,8 @@ class Equals(Guard):
         word = "is" if type(self.constant) in SINGLETONS else "=="
         return f"{self.source} {word} {self.constant!r}"
 
-    def step(self) -> Step:
-        return Step("CHECK_EQUAL", object=self.constant)
+    def step(self) -> GuardStep:
+        return GuardStep("CHECK_EQUAL", object=self.constant)
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
@@ -270,8 +270,8 @@ class IntRange(Guard):
     def __str__(self) -> str:
         return f"{self.source} is an int, -2**63 <= {self.source} < 2**63"
 
-    def step(self) -> Step:
-        return Step("CHECK_INT64")
+    def step(self) -> GuardStep:
+        return GuardStep("CHECK_INT64")
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
@@ -290,8 +290,8 @@ class LengthIs(Guard):
     def __str__(self) -> str:
         return f"len({self.source}) == {self.length}"
 
-    def step(self) -> Step:
-        return Step("CHECK_LENGTH", self.length)
+    def step(self) -> GuardStep:
+        return GuardStep("CHECK_LENGTH", self.length)
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
@@ -315,8 +315,8 @@ class OwnCountIs(Guard):
     def __str__(self) -> str:
         return f"len({self.source}.__dict__) == {self.count}"
 
-    def step(self) -> Step:
-        return Step("CHECK_OWN_COUNT", self.count)
+    def step(self) -> GuardStep:
+        return GuardStep("CHECK_OWN_COUNT", self.count)
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
@@ -344,8 +344,8 @@ class IsConfined(Guard):
     def __str__(self) -> str:
         return f"{self.source} has {count(self.references, 'reference')}, all in the frame"
 
-    def step(self) -> Step:
-        return Step("CHECK_REFERENCES", self.references)
+    def step(self) -> GuardStep:
+        return GuardStep("CHECK_REFERENCES", self.references)
 
     def why_not(self, *values: Any) -> Optional[str]:
         return None
@@ -356,10 +356,10 @@ class IsUnbound(Guard):
 
     __slots__ = fields = ("source",)
     cost = 0
-    source: Union[Local, Cell, Global]
-    OPERATIONS = {Local: "CHECK_LOCAL_UNBOUND", Cell: "CHECK_CELL_EMPTY", Global: "CHECK_GLOBAL_ABSENT"}
+    source: Union[Local, ClosureCell, Global]
+    OPERATIONS = {Local: "CHECK_LOCAL_UNBOUND", ClosureCell: "CHECK_CELL_EMPTY", Global: "CHECK_GLOBAL_ABSENT"}
 
-    def __init__(self, source: Union[Local, Cell, Global]) -> None:
+    def __init__(self, source: Union[Local, ClosureCell, Global]) -> None:
         if type(source) not in self.OPERATIONS:
             raise TypeError(f"only a local, cell or global can be guarded as unbound, not {source}")
         super().__init__(source)
@@ -371,11 +371,11 @@ class IsUnbound(Guard):
     def __str__(self) -> str:
         return f"{self.source} is unbound"
 
-    def step(self) -> Step:
+    def step(self) -> GuardStep:
         operation = self.OPERATIONS[type(self.source)]
         if isinstance(self.source, Global):
-            return Step(operation, object=self.source.name)
-        return Step(operation, self.source.index)
+            return GuardStep(operation, object=self.source.name)
+        return GuardStep(operation, self.source.index)
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
@@ -409,10 +409,10 @@ class IsAbsent(Guard):
     def __str__(self) -> str:
         return f"{self.source} is absent"
 
-    def step(self) -> Step:
+    def step(self) -> GuardStep:
         if isinstance(self.source, Attr):
-            return Step("CHECK_ATTR_ABSENT", object=self.source.name)
-        return Step("CHECK_ITEM_ABSENT", self.source.position, self.source.key)
+            return GuardStep("CHECK_ATTR_ABSENT", object=self.source.name)
+        return GuardStep("CHECK_ITEM_ABSENT", self.source.position, self.source.key)
 
     def why_not(self, *values: Any) -> Optional[str]:
         base, = values
@@ -430,8 +430,8 @@ class FunctionCode(OnObject):
     def __str__(self) -> str:
         return f"{self.source}.__code__ is {self.held.text}"
 
-    def step(self) -> Step:
-        return Step("CHECK_CODE", object=self.held.holder)
+    def step(self) -> GuardStep:
+        return GuardStep("CHECK_CODE", object=self.held.holder)
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values

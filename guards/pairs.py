@@ -7,7 +7,7 @@ from typing import Any, Optional, Tuple
 import numpy
 
 from pijit.guards.facts import extent, was_type
-from pijit.guards.guard import Guard, Step
+from pijit.guards.guard import Guard, GuardStep
 from pijit.guards.source import Source
 
 __all__ = ["DistinctObject", "NoOverlap", "SameObject", "SameShape"]
@@ -50,8 +50,8 @@ class NoOverlap(ArrayPair):
     def __str__(self) -> str:
         return f"{self.a} and {self.b} do not overlap in memory"
 
-    def step(self) -> Step:
-        return Step("CHECK_APART")
+    def step(self) -> GuardStep:
+        return GuardStep("CHECK_APART")
 
     def why_not_arrays(self, a: numpy.ndarray[Any, Any], b: numpy.ndarray[Any, Any]) -> Optional[str]:
         (a_low, a_high), (b_low, b_high) = extent(a), extent(b)
@@ -68,8 +68,8 @@ class SameShape(ArrayPair):
     def __str__(self) -> str:
         return f"{self.a}.shape == {self.b}.shape"
 
-    def step(self) -> Step:
-        return Step("CHECK_SHAPES")
+    def step(self) -> GuardStep:
+        return GuardStep("CHECK_SHAPES")
 
     def why_not_arrays(self, a: numpy.ndarray[Any, Any], b: numpy.ndarray[Any, Any]) -> Optional[str]:
         if a.shape == b.shape:
@@ -86,8 +86,8 @@ class SameObject(Pair):
     def __str__(self) -> str:
         return f"{self.a} is {self.b}"
 
-    def step(self) -> Step:
-        return Step("CHECK_SAME")
+    def step(self) -> GuardStep:
+        return GuardStep("CHECK_SAME")
 
     def why_not(self, *values: Any) -> Optional[str]:
         a, b = values
@@ -103,8 +103,8 @@ class DistinctObject(Pair):
     def __str__(self) -> str:
         return f"{self.a} is not {self.b}"
 
-    def step(self) -> Step:
-        return Step("CHECK_DISTINCT")
+    def step(self) -> GuardStep:
+        return GuardStep("CHECK_DISTINCT")
 
     def why_not(self, *values: Any) -> Optional[str]:
         a, b = values

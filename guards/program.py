@@ -13,11 +13,11 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 
 from pijit.core.named_tuples import NamedTuple
 from pijit.guards import _evaluate
-from pijit.guards.guard import Guard, Step
+from pijit.guards.guard import Guard, GuardStep
 from pijit.guards.source import (
     Attr,
-    Cell,
     ClassAttr,
+    ClosureCell,
     Constant,
     Global,
     Inner,
@@ -37,18 +37,18 @@ set_mirror = _evaluate.set_mirror
 mirror_disagreements = _evaluate.mirror_disagreements
 
 BORROWED = (Local, Constant)
-FETCHES: Dict[type, Callable[[Any], Step]] = {
-    Local: lambda source: Step("FETCH_LOCAL", number=source.index),
-    Constant: lambda source: Step("FETCH_CONSTANT", object=source.value),
-    Cell: lambda source: Step("FETCH_CELL", number=source.index),
-    Global: lambda source: Step("FETCH_GLOBAL", object=source.name),
-    Scope: lambda source: Step("FETCH_SCOPE"),
-    Attr: lambda source: Step("FETCH_ATTR", object=source.name),
-    Item: lambda source: Step("FETCH_ITEM", number=source.position, object=source.key),
-    KeyAt: lambda source: Step("FETCH_KEY", number=source.position),
-    TypeOf: lambda source: Step("FETCH_TYPE"),
-    ClassAttr: lambda source: Step("FETCH_CLASS_ATTR", object=source.name),
-    Inner: lambda source: Step("FETCH_INNER", number=source.number),
+FETCHES: Dict[type, Callable[[Any], GuardStep]] = {
+    Local: lambda source: GuardStep("FETCH_LOCAL", number=source.index),
+    Constant: lambda source: GuardStep("FETCH_CONSTANT", object=source.value),
+    ClosureCell: lambda source: GuardStep("FETCH_CELL", number=source.index),
+    Global: lambda source: GuardStep("FETCH_GLOBAL", object=source.name),
+    Scope: lambda source: GuardStep("FETCH_SCOPE"),
+    Attr: lambda source: GuardStep("FETCH_ATTR", object=source.name),
+    Item: lambda source: GuardStep("FETCH_ITEM", number=source.position, object=source.key),
+    KeyAt: lambda source: GuardStep("FETCH_KEY", number=source.position),
+    TypeOf: lambda source: GuardStep("FETCH_TYPE"),
+    ClassAttr: lambda source: GuardStep("FETCH_CLASS_ATTR", object=source.name),
+    Inner: lambda source: GuardStep("FETCH_INNER", number=source.number),
 }
 
 
@@ -94,7 +94,7 @@ class _Compiler:
         self.registers: Dict[Source, int] = {}
         self.steps: List[Tuple[Any, ...]] = []
 
-    def emit(self, guard: int, step: Step, out: int, reads: Sequence[int]) -> None:
+    def emit(self, guard: int, step: GuardStep, out: int, reads: Sequence[int]) -> None:
         a, b = (list(reads) + [0, 0])[:2]
         self.steps.append((_evaluate.OPERATIONS[step.operation], guard, out, a, b, step.number, step.object,
                            step.mask, step.flags))
@@ -114,7 +114,7 @@ class _Compiler:
         self.emit(index, guard.step(), 0, registers)
 
 
-class Outcome(NamedTuple):
+class CheckResult(NamedTuple):
     """The result of the twin: `fetched` if all guards held, else the index of the failed guard and a sentence.
 
     The index is NO_GUARD if no guard failed but a fetch source was absent.
@@ -172,16 +172,16 @@ class GuardProgram(_evaluate.Program):
         return "\n".join(map(str, self.order))
 
     def evaluate_python(self, values: Sequence[Any], globals: Dict[str, Any],
-                        builtins: Dict[str, Any]) -> Outcome:
+                        builtins: Dict[str, Any]) -> CheckResult:
         """One evaluation by the Python twin, which counts no hits or failures."""
         for guard in self.order:
             reason = guard.why_not_at(values, globals, builtins)
             if reason is not None:
-                return Outcome(None, self.guards.index(guard), f"guard `{guard}` failed: {reason}")
+                return CheckResult(None, self.guards.index(guard), f"guard `{guard}` failed: {reason}")
         try:
-            return Outcome([source.fetch(values, globals, builtins) for source in self.fetch], None, None)
+            return CheckResult([source.fetch(values, globals, builtins) for source in self.fetch], None, None)
         except SourceError as absence:
-            return Outcome(None, NO_GUARD, str(absence))
+            return CheckResult(None, NO_GUARD, str(absence))
 
     def check_python(self, values: Sequence[Any], globals: Dict[str, Any],
                      builtins: Dict[str, Any]) -> Optional[List[Any]]:

@@ -35,7 +35,7 @@ from pijit.guards.reading import (
     read_item,
 )
 
-__all__ = ["Attr", "Cell", "ClassAttr", "Constant", "Global", "Inner", "Item", "KeyAt", "Local", "NoPlaceError",
+__all__ = ["Attr", "ClosureCell", "ClassAttr", "Constant", "Global", "Inner", "Item", "KeyAt", "Local", "NoPlaceError",
            "Record", "Scope", "Source", "SourceError", "TypeOf", "UNBOUND", "is_absent", "is_plain_tuple",
            "read_attribute", "read_class_attribute", "read_item"]
 
@@ -142,7 +142,7 @@ class Local(Source):
         return values[self.index]
 
 
-class Cell(Source):
+class ClosureCell(Source):
     """The content of the cell in slot `index` of the root array: `closure cell 'w'`."""
 
     __slots__ = fields = ("index", "name")

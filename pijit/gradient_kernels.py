@@ -25,7 +25,7 @@ from pijit.core.graph.reverse.errors import Irreversible, TooLarge
 from pijit.core.reasons import reason
 from pijit.core.stance import current
 from pijit.core.tape.host_calls import ALL_MADE, HOST_FUNCTIONS, Outcome
-from pijit.joint.entry import Form, Found, JointEntry, Raised, Repeat, is_plain, run_entry
+from pijit.joint.entry import Form, Found, JointEntry, JointError, Repeat, is_plain, run_entry
 from pijit.joint.generators import generators_of
 from pijit.joint.texts import print_texts
 
@@ -54,7 +54,7 @@ class GradientKernels:
         keys: positions or names of the differentiated arguments.
         limit: the most bytes that may be kept for the backward part; None: as for a tape.
         form: what the gradient function returns.
-        caller: the gradient function; gets the attribute `usual`, whose calls give what it returns, or a `Raised`.
+        caller: the gradient function; gets the attribute `usual`, whose calls give what it returns, or a `JointError`.
         choose: gives the positions of the differentiated inputs of a graph, for its inputs in this call; it raises
             Irreversible if there are none. It replaces ``keys``. Calls with other positions use the tape.
         options: the `jit_config` for the captures.
@@ -116,7 +116,7 @@ class GradientKernels:
         return ALL_MADE, self.how(found[2]), self.entries[found[2]].source
 
     def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], warm: int = WARM,
-             raised: Optional[Raised] = None, probes: bool = False) -> Union[Found, Repeat, None]:
+             raised: Optional[JointError] = None, probes: bool = False) -> Union[Found, Repeat, None]:
         """Value and gradients, or None: the tape is to run this call, as it runs the first ``warm`` ones. A `Repeat`
         stands for None after host calls. ``raised`` is the answer of `usual` to this call. If the call ``probes``, the
         tape runs it in any case."""
@@ -131,7 +131,7 @@ class GradientKernels:
                         self._left[ran[2]] = 0
                     return ran  # type: ignore[no-any-return]
                 if ran is not None:
-                    return self._after_error(args, Raised(*ran))
+                    return self._after_error(args, JointError(*ran))
             self.why = self._why_not(args)
             if self.why:
                 return None
@@ -202,7 +202,7 @@ class GradientKernels:
             self.why = reason("PJ510", because=str(error))
         return False
 
-    def _after_error(self, args: Tuple[Any, ...], raised: Raised) -> Union[Found, Repeat, None]:
+    def _after_error(self, args: Tuple[Any, ...], raised: JointError) -> Union[Found, Repeat, None]:
         """What follows when a joint function that the dispatch in C ran has raised."""
         from pijit.core.asynchronous_exceptions import raise_asynchronous
 
@@ -254,8 +254,8 @@ class GradientKernels:
              _usual(entry.backward),
              () if entry.are_arrays else entry.wanted) for entry in self.entries))
         if self._usual is None and self._caller is not None and not self._form.has_aux:
-            self._caller.usual = self._usual = _hook.GradientCall(self._dispatch, Raised, self._left, self._form.single,
-                                             self._form.with_value)
+            self._caller.usual = self._usual = _hook.GradientCall(
+                self._dispatch, JointError, self._left, self._form.single, self._form.with_value)
 
     def _drop_dispatch(self) -> None:
         self._dispatch = self._usual = None

@@ -21,7 +21,7 @@ from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.core.errors import Break
 from pijit.core.graph.types import Object
 from pijit.core.named_tuples import NamedTuple
-from pijit.guards.source import Cell, Global, Scope
+from pijit.guards.source import ClosureCell, Global, Scope
 
 if TYPE_CHECKING:
     from pijit.core.capture.inline.inliner import Inliner
@@ -202,12 +202,12 @@ class CaptureContext:
         """The place of a global if captured code writes it."""
         return self.places.get(Global(name))
 
-    def cell_source(self, number: int) -> Cell:
+    def cell_source(self, number: int) -> ClosureCell:
         """The source of a cell. Two slots may hold one cell; the first of them is the source."""
         cells, names = self.cells, self.function.cellvars + self.function.freevars
         if len(cells) == len(names):
             number = next(k for k, cell in enumerate(cells) if cell is cells[number])
-        return Cell(len(self.function.varnames) + number, names[number])
+        return ClosureCell(len(self.function.varnames) + number, names[number])
 
     def cell_place(self, number: int, name: str) -> Optional[HeapPlace]:
         """The place of a cell or free variable if captured code writes it."""
@@ -233,7 +233,7 @@ class CaptureContext:
 
     def find_cell(self, number: int, interpreter: Interpreter, name: str) -> Tuple[Any, Place]:
         """The content of a cell or free variable now, and its place."""
-        return self.contents(number, name), Place(Cell(len(self.function.varnames) + number, name),
+        return self.contents(number, name), Place(ClosureCell(len(self.function.varnames) + number, name),
                                                   Root("cell", number))
 
     def contents(self, number: int, name: str) -> Any:

@@ -34,7 +34,7 @@ FAR = 2 ** 62
 NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
-class Edge(NamedTuple):
+class IncomingEdge(NamedTuple):
     """An edge into a block: its source, its jump, and the facts that hold on it."""
 
     block: Block
@@ -65,10 +65,10 @@ class Proofs:
         self._promised: Dict[Value, List[Form]] = {}
         self._effort = 0
         self.invariants: Dict[Value, List[Form]] = {}
-        self.edges: Dict[Block, List[Edge]] = {block: [] for block in graph.blocks}
+        self.edges: Dict[Block, List[IncomingEdge]] = {block: [] for block in graph.blocks}
         for block in graph.blocks:
             for jump in block.terminator.targets():
-                self.edges[jump.block].append(Edge(block, jump, self._edge_facts(block, jump)))
+                self.edges[jump.block].append(IncomingEdge(block, jump, self._edge_facts(block, jump)))
         self._find_invariants(graph)
 
     # ---- queries ----
@@ -216,7 +216,7 @@ class Proofs:
         return around and bool(edges) and not self._is_header(block) and all(
             self._prove(self._along(goal, edge), edge.block, edge.facts, depth - 1, set()) for edge in edges)
 
-    def _along(self, goal: Form, edge: Edge) -> Form:
+    def _along(self, goal: Form, edge: IncomingEdge) -> Form:
         """A goal with a block's parameters replaced by an edge's arguments."""
         given = dict(zip(edge.jump.block.params, edge.jump.args))
         moved: Form = {None: goal[None]} if None in goal else {}
@@ -262,7 +262,7 @@ class Proofs:
             if edge not in entering:
                 yield from self._from_back_edge(header, param, edge)
 
-    def _counted(self, header: Block, param: Value, entry: Edge) -> Iterator[Form]:
+    def _counted(self, header: Block, param: Value, entry: IncomingEdge) -> Iterator[Form]:
         """Candidates: a variable changes in total by at most the number of iterations times its largest step."""
         back_edges = [edge for edge in self.edges[header] if edge is not entry]
         begin = {value: self.forms.of(arg) for value, arg in zip(header.params, entry.jump.args)}
@@ -300,7 +300,7 @@ class Proofs:
         place = block.params.index(atom)
         return [self.forms.of(edge.jump.args[place]) for edge in self.edges[block]]
 
-    def _from_back_edge(self, header: Block, param: Value, edge: Edge) -> Iterator[Form]:
+    def _from_back_edge(self, header: Block, param: Value, edge: IncomingEdge) -> Iterator[Form]:
         """Candidates from facts at the end of an iteration, about the next one's variables and unchanged values."""
         given = {value: self.forms.of(arg) for value, arg in zip(header.params, edge.jump.args) if is_whole(value)}
         names: Dict[Any, Any] = {next(iter(form)): value for value, form in given.items()

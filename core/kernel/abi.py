@@ -1,7 +1,7 @@
 """Frame layout of a kernel: the words of inputs, outputs and scratch memory, and the launcher's codes for them.
 
-`Kernel` makes one `Layout` for each graph, and both emitters follow it. core/native/launcher/abi.h describes the same
-words for the launcher, so both files must agree.
+`Kernel` makes one `FrameLayout` for each graph, and both emitters follow it. core/native/launcher/abi.h describes
+the same words for the launcher, so both files must agree.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def part_word(kind: IteratorType, path: Tuple[Any, ...]) -> int:
     return word + part_word(kind.parts[path[0]], path[1:]) if len(path) > 1 else word
 
 
-class Layout:
+class FrameLayout:
     """The frame of one graph.
 
     ``inputs`` are the launcher's input codes, and ``input_word`` has the first word of each input. ``output_word`` is

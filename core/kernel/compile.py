@@ -17,7 +17,7 @@ from pijit.core.graph.gil import touches_objects
 from pijit.core.graph.ir import Graph
 from pijit.core.graph.passes import improve
 from pijit.core.kernel import fork_safety
-from pijit.core.kernel.abi import Layout
+from pijit.core.kernel.abi import FrameLayout
 from pijit.core.kernel.disk_cache import SUPPORTED, kernel_key
 from pijit.core.kernel.emit import kernel_emitter
 from pijit.core.kernel.errors import CompileError, ForkedError, TooDeep
@@ -85,7 +85,7 @@ class Kernel:
 
     def __init__(self, graph: Graph, backend: str, on_disk: bool, later: bool, flavour: CompileOptions) -> None:
         start = time.perf_counter()
-        layout = Layout(graph)
+        layout = FrameLayout(graph)
         self.name = graph.name
         self.inputs = layout.inputs
         self.output_word = layout.output_word
@@ -150,7 +150,7 @@ class Kernel:
         with fork_safety.writing:
             graph, written = self._graph, self._written
             if written is None:
-                layout = Layout(graph)
+                layout = FrameLayout(graph)
                 improve(graph)
                 self._written = written = self._write(graph, layout)
                 assert tuple(layout.exits) == self.exits, "a pass has made an exit"
@@ -158,7 +158,7 @@ class Kernel:
         self._graph = None
         return written
 
-    def _write(self, graph: Graph, layout: Layout) -> Written:
+    def _write(self, graph: Graph, layout: FrameLayout) -> Written:
         numba = self._backend == "numba"
         try:
             emitter: Any = (kernel_emitter.KernelEmitter(graph, layout, self.flavour) if numba

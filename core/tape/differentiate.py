@@ -22,7 +22,7 @@ from pijit.core.tape.tape import Tape
 Key = Union[int, str]
 
 
-class Outcome(NamedTuple):
+class GradientResult(NamedTuple):
     """Result of one gradient call.
 
     Attributes:
@@ -95,7 +95,7 @@ class Recorded:
 
 def value_and_gradients(function: Callable[..., Any], keys: Sequence[Key], args: Tuple[Any, ...],
                         kwargs: Dict[str, Any], has_aux: bool = False, strict: bool = False,
-                        tape_limit: Optional[int] = None) -> Outcome:
+                        tape_limit: Optional[int] = None) -> GradientResult:
     """Run a function and differentiate its result, which must be one real number.
 
     Raises:
@@ -111,7 +111,7 @@ def value_and_gradients(function: Callable[..., Any], keys: Sequence[Key], args:
         value, aux = value
     if not _is_real(value):
         raise GradientError(reason("PJ504", result=_described(value)), "PJ504")
-    return Outcome(value, aux, recorded.backward(value, 1.0, False, strict), recorded.tape)
+    return GradientResult(value, aux, recorded.backward(value, 1.0, False, strict), recorded.tape)
 
 
 def _is_real(value: Any) -> bool:

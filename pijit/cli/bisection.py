@@ -15,7 +15,7 @@ from pijit.names import count_of
 Write = Callable[[str], Any]
 
 
-class Run(NamedTuple):
+class ProgramRun(NamedTuple):
     """Observed behaviour of a run: exit status, output, and the last error message on stderr."""
 
     status: int
@@ -23,7 +23,7 @@ class Run(NamedTuple):
     error: str
 
 
-class Kernel(NamedTuple):
+class RunKernel(NamedTuple):
     """A kernel of a run: its name, its function, and its lines."""
 
     name: str
@@ -97,15 +97,15 @@ def _narrow(names: List[str], differs: Callable[[Sequence[str]], str], write: Wr
     return group
 
 
-def _plain(program: List[str]) -> Run:
+def _plain(program: List[str]) -> ProgramRun:
     return _run([sys.executable, *program], PIJIT_DISABLE="1")
 
 
-def _same(one: Run, other: Run) -> bool:
+def _same(one: ProgramRun, other: ProgramRun) -> bool:
     return (one.status, one.output) == (other.status, other.output)
 
 
-def _jitted(program: List[str], backend: str, interpreted: Sequence[str]) -> Tuple[Run, List[Kernel]]:
+def _jitted(program: List[str], backend: str, interpreted: Sequence[str]) -> Tuple[ProgramRun, List[RunKernel]]:
     """Run the program with all kernels except the given ones; returns the run and its kernels."""
     handle, path = tempfile.mkstemp(suffix=".json")
     os.close(handle)
@@ -114,25 +114,26 @@ def _jitted(program: List[str], backend: str, interpreted: Sequence[str]) -> Tup
                       "--interpret", ",".join(interpreted), *program])
         with open(path, encoding="utf-8") as stream:
             text = stream.read()
-        return found, [Kernel(*row) for row in json.loads(text or "[]")]
+        return found, [RunKernel(*row) for row in json.loads(text or "[]")]
     finally:
         os.unlink(path)
 
 
-def _run(command: List[str], **environment: str) -> Run:
+def _run(command: List[str], **environment: str) -> ProgramRun:
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=dict(os.environ, **environment))
     said = done.stderr.decode("utf-8", "replace").strip().splitlines()
     marks = [number for number, line in enumerate(said) if line.startswith("pijit.")]
-    return Run(done.returncode, done.stdout, " ".join(line.strip() for line in said[marks[-1]:]) if marks else "")
+    failure = " ".join(line.strip() for line in said[marks[-1]:]) if marks else ""
+    return ProgramRun(done.returncode, done.stdout, failure)
 
 
-def kernels_of(reports: Sequence[Any]) -> List[Kernel]:
+def kernels_of(reports: Sequence[Any]) -> List[RunKernel]:
     """The kernels of these reports, including those of callees, as rows for `bisect`."""
-    found: Dict[Kernel, None] = {}
+    found: Dict[RunKernel, None] = {}
     for report in reports:
         for one in (report,) + report.callees:
             for record in one.records:
-                found.update((Kernel(name, one.name, one.filename, first, last), None)
+                found.update((RunKernel(name, one.name, one.filename, first, last), None)
                              for name, first, last in record.kernel_lines)
     return list(found)

@@ -82,7 +82,7 @@ class Form(NamedTuple):
     has_aux: bool = False
 
 
-class Raised(NamedTuple):
+class JointError(NamedTuple):
     """The exception of a joint function, or its answer (`ANSWERS`), and the number of its entry."""
 
     error: Union[Exception, bool, None]

@@ -16,7 +16,7 @@ from pijit.core.named_tuples import NamedTuple
 from pijit.options import Options
 
 
-class Part(NamedTuple):
+class ReportPart(NamedTuple):
     """A part of a capture: the record's attribute, its heading, and the option and log subject that request it."""
 
     attribute: str
@@ -26,27 +26,27 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("bytecode", "Bytecode before capture", "print_bytecode", "bytecode"),
-    Part("blocks", "Basic blocks", "print_cfg", None),
-    Part("graph", "Captured graph", "print_graph", None),
-    Part("uses", "Use and definition", "print_graph", None),
-    Part("segments", "Segments and breaks", "print_graph", "segments"),
-    Part("passes", "Graph passes", None, None),
-    Part("plan", "Kernel plan", None, None),
-    Part("source", "Kernel source", "print_source", "source"),
-    Part("linked", "Bytecode after linking", "print_bytecode", "bytecode"),
-    Part("guards", "Guards", "print_guards", "guards"),
-    Part("times", "Times", None, "time"),
+    ReportPart("bytecode", "Bytecode before capture", "print_bytecode", "bytecode"),
+    ReportPart("blocks", "Basic blocks", "print_cfg", None),
+    ReportPart("graph", "Captured graph", "print_graph", None),
+    ReportPart("uses", "Use and definition", "print_graph", None),
+    ReportPart("segments", "Segments and breaks", "print_graph", "segments"),
+    ReportPart("passes", "Graph passes", None, None),
+    ReportPart("plan", "Kernel plan", None, None),
+    ReportPart("source", "Kernel source", "print_source", "source"),
+    ReportPart("linked", "Bytecode after linking", "print_bytecode", "bytecode"),
+    ReportPart("guards", "Guards", "print_guards", "guards"),
+    ReportPart("times", "Times", None, "time"),
 )
 
 
-def asked_parts(options: Options) -> Tuple[Part, ...]:
+def asked_parts(options: Options) -> Tuple[ReportPart, ...]:
     """The parts that the options request to print."""
     return tuple(part for part in PARTS
                  if options.print_after_all or (part.key is not None and getattr(options, part.key)))
 
 
-def section(part: Part, record: Any) -> str:
+def section(part: ReportPart, record: Any) -> str:
     """A part of a record under its heading."""
     text = getattr(record, part.attribute).rstrip("\n") or "(none)"
     return "*** {}: {} ***\n{}\n".format(part.heading, record.name, text)

@@ -12,7 +12,7 @@ from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.assembler.emit import Emit, SiteStack
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, Label
-from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Probe, Site, link
+from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site, ValueProbe, link
 
 
 def sample(x, y):
@@ -67,7 +67,7 @@ def test_a_linked_site():
     multiply = next(i.index for i in cfg.function.instructions if i.opname == "BINARY_MULTIPLY")
     plans = (ExitPlan(multiply + 1, (), 1, False), ExitPlan(multiply, ("a",), 2, True))
     call = Call(len, (("stack", 1), ("stack", 2), ("local", "x")), 3, plans)
-    code = link(cfg, [Site(multiply, 1, 3, (call,))], [Probe(multiply, print)])
+    code = link(cfg, [Site(multiply, 1, 3, (call,))], [ValueProbe(multiply, print)])
     names = [(instr.opname, instr.value if instr.target is None else "->") for instr in decode(code).instructions]
     at = names.index(("STORE_FAST", "$s2"))
     compared = [("DUP_TOP", None), ("LOAD_CONST", 1), ("COMPARE_OP", "<"), ("POP_JUMP_IF_TRUE", "->")]

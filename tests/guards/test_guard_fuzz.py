@@ -22,7 +22,7 @@ from pijit.guards.guard import (
 )
 from pijit.guards.pairs import DistinctObject, NoOverlap, SameObject, SameShape
 from pijit.guards.program import GuardProgram
-from pijit.guards.source import UNBOUND, Attr, Cell, Constant, Global, Item, Local, TypeOf
+from pijit.guards.source import UNBOUND, Attr, ClosureCell, Constant, Global, Item, Local, TypeOf
 
 SLOTS = 4
 NAMES = ["a", "b", "shared", "method", "prop", "static", "__class__", "__dict__", "real", "append"]
@@ -102,7 +102,7 @@ bound = st.recursive(
 values = st.one_of(bound, st.just(UNBOUND))
 roots = st.one_of(
     st.integers(0, SLOTS).map(lambda index: Local(index, f"l{index}")),
-    st.integers(0, SLOTS).map(lambda index: Cell(index, f"c{index}")),
+    st.integers(0, SLOTS).map(lambda index: ClosureCell(index, f"c{index}")),
     st.sampled_from(NAMES).map(Global), constants.map(Constant), others.map(Constant))
 sources = st.recursive(
     roots,
@@ -112,7 +112,7 @@ sources = st.recursive(
     max_leaves=3)
 unbindable = st.one_of(
     st.integers(0, SLOTS).map(lambda index: Local(index, "x")),
-    st.integers(0, SLOTS).map(lambda index: Cell(index, "x")),
+    st.integers(0, SLOTS).map(lambda index: ClosureCell(index, "x")),
     st.sampled_from(NAMES).map(Global))
 guards = st.one_of(
     st.builds(IsType, sources, st.sampled_from([int, bool, float, tuple, np.ndarray, Thing, types.ModuleType,

@@ -27,7 +27,7 @@ from pijit.guards.guard import (
 )
 from pijit.guards.pairs import DistinctObject, NoOverlap, SameObject, SameShape
 from pijit.guards.program import GuardProgram, set_mirror
-from pijit.guards.source import UNBOUND, Attr, Cell, Global, Item, Local
+from pijit.guards.source import UNBOUND, Attr, ClosureCell, Global, Item, Local
 
 A, B = Local(0, "a"), Local(1, "b")
 
@@ -293,7 +293,7 @@ def test_unbound_cells_and_globals():
     if False:
         y = 1  # noqa: F841
     empty = (lambda: y).__closure__[0]
-    cell = GuardProgram([IsUnbound(Cell(0, "y"))])
+    cell = GuardProgram([IsUnbound(ClosureCell(0, "y"))])
     assert cell.check([empty], {}, {}) == []
     assert cell.check([bound], {}, {}) is None
     assert cell.check([3], {}, {}) is None
@@ -347,7 +347,7 @@ STRINGS = [
     (OwnCountIs(A, 3), "len(L['a'].__dict__) == 3"),
     (IsConfined(A, 1), "L['a'] has 1 reference, all in the frame"),
     (IsConfined(A, 2), "L['a'] has 2 references, all in the frame"),
-    (IsUnbound(Cell(2, "w")), "closure cell 'w' is unbound"),
+    (IsUnbound(ClosureCell(2, "w")), "closure cell 'w' is unbound"),
     (NoOverlap(A, B), "L['a'] and L['b'] do not overlap in memory"),
     (SameShape(A, B), "L['a'].shape == L['b'].shape"),
     (SameAxis(A, B, 0, 1), "L['a'].shape[0] == L['b'].shape[1]"),

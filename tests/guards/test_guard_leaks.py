@@ -11,7 +11,7 @@ from pijit.guards.cache import EntryCache
 from pijit.guards.guard import Equals, IsArray, IsIdentical, IsType, LengthIs
 from pijit.guards.pairs import DistinctObject, SameShape
 from pijit.guards.program import GuardProgram, set_mirror
-from pijit.guards.source import UNBOUND, Attr, Cell, Constant, Global, Item, Local, TypeOf
+from pijit.guards.source import UNBOUND, Attr, ClosureCell, Constant, Global, Item, Local, TypeOf
 
 X, Y = Local(0, "x"), Local(1, "y")
 ROUNDS = 500
@@ -56,7 +56,7 @@ def tracked_objects():
             cell, bad, np, np.sqrt, roots[1], None, float, Slotted], roots, names
 
 
-SOURCES = [X, Item(Y, 0), Cell(2, "content"), Attr(Local(3, "s"), "a"), Attr(Local(4, "h"), "own"),
+SOURCES = [X, Item(Y, 0), ClosureCell(2, "content"), Attr(Local(3, "s"), "a"), Attr(Local(4, "h"), "own"),
            Attr(Local(4, "h"), "shared"), Attr(Local(4, "h"), "static"),
            Attr(TypeOf(Local(4, "h")), "static"), Attr(TypeOf(Local(3, "s")), "a"), Attr(Global("np"),
                                                                                          "sqrt"),

@@ -10,7 +10,7 @@ import pytest
 
 from pijit.guards.guard import IsUnbound
 from pijit.guards.program import GuardProgram
-from pijit.guards.source import UNBOUND, Attr, Cell, Constant, Global, Item, Local, SourceError, TypeOf
+from pijit.guards.source import UNBOUND, Attr, ClosureCell, Constant, Global, Item, Local, SourceError, TypeOf
 
 X = Local(0, "x")
 Pair = collections.namedtuple("Pair", "first second")
@@ -29,7 +29,7 @@ def fetch(source, *values, globals=None, builtins=None):
 
 
 @pytest.mark.parametrize("source, text", [
-    (X, "L['x']"), (Cell(3, "w"), "closure cell 'w'"), (Attr(Global("np"), "sqrt"), "G['np'].sqrt"),
+    (X, "L['x']"), (ClosureCell(3, "w"), "closure cell 'w'"), (Attr(Global("np"), "sqrt"), "G['np'].sqrt"),
     (Item(Local(1, "xs"), 2), "L['xs'][2]"), (Item(X, "k"), "L['x']['k']"), (TypeOf(X), "type(L['x'])"),
     (Attr(Attr(Local(0, "self"), "w"), "v"), "L['self'].w.v"), (Constant(3), "constant 3"),
     (Constant(object()), "constant an object of type object"),
@@ -44,7 +44,7 @@ def test_text(source, text):
 def test_sources_are_values():
     assert Attr(Local(0, "x"), "w") == Attr(X, "w") != Attr(X, "v")
     assert hash(Attr(Local(0, "x"), "w")) == hash(Attr(X, "w"))
-    assert Local(0, "x") != Cell(0, "x")
+    assert Local(0, "x") != ClosureCell(0, "x")
     assert Item(X, 1) != Item(X, "1")
     one, other = [], []
     assert Constant(one) == Constant(one) != Constant(other)
@@ -67,12 +67,12 @@ def test_locals_and_cells():
     assert fetch(X, UNBOUND) is ABSENT
     assert fetch(X) is ABSENT
     assert fetch(Local(7, "y"), 1, 2) is ABSENT
-    assert fetch(Cell(1, "value"), 0, cell) is value
-    assert fetch(Cell(0, "value"), 0, cell) is ABSENT
-    assert fetch(Cell(0, "value"), UNBOUND) is ABSENT
+    assert fetch(ClosureCell(1, "value"), 0, cell) is value
+    assert fetch(ClosureCell(0, "value"), 0, cell) is ABSENT
+    assert fetch(ClosureCell(0, "value"), UNBOUND) is ABSENT
     if value is None:
         hole = 1
-    assert fetch(Cell(0, "hole"), (lambda: hole).__closure__[0]) is ABSENT
+    assert fetch(ClosureCell(0, "hole"), (lambda: hole).__closure__[0]) is ABSENT
 
 
 def test_globals_then_builtins():

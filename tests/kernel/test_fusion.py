@@ -12,7 +12,7 @@ from pijit.core.graph.library import CLIP
 from pijit.core.graph.passes.fusion import find_groups, watched
 from pijit.core.graph.types import INT, Array, numpy_scalar
 from pijit.core.graph.verify import verify
-from pijit.core.kernel.abi import Layout
+from pijit.core.kernel.abi import FrameLayout
 from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 from pijit.core.kernel.llvm import codegen
 
@@ -312,6 +312,6 @@ def between(low, high):
     ids=["arithmetic", "extremes", "from zero", "bounds"])
 def test_unit_strides_are_vectorised(builder):
     graph = verify(builder.graph)
-    emitter = KernelEmitter(graph, Layout(graph))
+    emitter = KernelEmitter(graph, FrameLayout(graph))
     made = codegen.library(emitter.source("kernel"), emitter.names)
     assert re.search(r"<\d+ x double>", made.get_llvm_str())

@@ -20,7 +20,7 @@ from kernel_graphs import Builder
 from pijit.__main__ import main
 from pijit.core.graph.types import Array
 from pijit.core.kernel import disk_cache, symbols
-from pijit.core.kernel.abi import Layout
+from pijit.core.kernel.abi import FrameLayout
 from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 from pijit.core.kernel.llvm import codegen
 
@@ -293,7 +293,7 @@ def emitted(function):
     b = Builder("stored", kind)
     b.leave(2, b.op("ufunc", kind, b.inputs[0], exit=b.exit(1), ufunc=function, types="d->d",
                     loop=function.types.index("d->d")))
-    emitter = KernelEmitter(b.graph, Layout(b.graph))
+    emitter = KernelEmitter(b.graph, FrameLayout(b.graph))
     return emitter, emitter.source("kernel")
 
 

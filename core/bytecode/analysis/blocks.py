@@ -9,7 +9,7 @@ from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.flow.control_flow import PROTECTING, Blocks, Flow, trace_flow
 
 
-class Block:
+class BasicBlock:
     """A basic block: instructions that run one after the other, under one block stack.
 
     Attributes:
@@ -37,7 +37,7 @@ class Block:
             self.index, self.start, self.end - 1, self.successors, self.exception_successors)
 
 
-class Loop:
+class NaturalLoop:
     """A natural loop.
 
     Attributes:
@@ -55,7 +55,7 @@ class Loop:
         self.body = body
         self.latches = latches
         self.depth = 1
-        self.parent: Optional["Loop"] = None
+        self.parent: Optional["NaturalLoop"] = None
 
     def __repr__(self) -> str:
         return "<Loop at block {}, body {}, depth {}>".format(self.header, sorted(self.body), self.depth)
@@ -94,7 +94,7 @@ class CFG:
         self._rpo_position = {block: position for position, block in enumerate(self.rpo)}
         self.idom = self._immediate_dominators()
         self.loops = self._natural_loops()
-        self._loop_of: Dict[int, Loop] = {block: loop for loop in self.loops for block in loop.body}
+        self._loop_of: Dict[int, NaturalLoop] = {block: loop for loop in self.loops for block in loop.body}
 
     def cut(self, index: int) -> "CFG":
         """The same graph, with an additional block start at an instruction."""
@@ -107,7 +107,7 @@ class CFG:
             below = self.idom[below]
         return above == below
 
-    def loop_of(self, block: int) -> Optional[Loop]:
+    def loop_of(self, block: int) -> Optional[NaturalLoop]:
         """The innermost loop around a block, or None."""
         return self._loop_of.get(block)
 
@@ -155,13 +155,13 @@ class CFG:
                     changed = True
         return [idom[index] for index in range(len(blocks))]
 
-    def _natural_loops(self) -> List[Loop]:
+    def _natural_loops(self) -> List[NaturalLoop]:
         latches: Dict[int, List[int]] = {}
         for block in self.blocks:
             for successor in block.successors:
                 if self.dominates(successor, block.index):
                     latches.setdefault(successor, []).append(block.index)
-        loops = [Loop(header, self._loop_body(header, ends), tuple(ends)) for header, ends in latches.items()]
+        loops = [NaturalLoop(header, self._loop_body(header, ends), tuple(ends)) for header, ends in latches.items()]
         # Two loops with different headers are nested or disjoint, so the larger body belongs to the outer loop.
         loops.sort(key=lambda loop: (-len(loop.body), loop.header))
         for number, loop in enumerate(loops):
@@ -190,7 +190,7 @@ def innermost_handler(blocks: Blocks) -> Optional[int]:
     return None
 
 
-def _split(flow: Flow, cuts: FrozenSet[int]) -> Tuple[List[Block], Dict[int, int]]:
+def _split(flow: Flow, cuts: FrozenSet[int]) -> Tuple[List[BasicBlock], Dict[int, int]]:
     """Blocks without edges, and the block of each instruction."""
     entered_from: Dict[int, int] = {}
     starts = {0} | cuts
@@ -201,19 +201,19 @@ def _split(flow: Flow, cuts: FrozenSet[int]) -> Tuple[List[Block], Dict[int, int
                     or flow.block_stack[i] != flow.block_stack[successor]:
                 starts.add(successor)
             entered_from[successor] = i
-    blocks: List[Block] = []
+    blocks: List[BasicBlock] = []
     block_at: Dict[int, int] = {}
     for i, successors in enumerate(flow.successors):
         if successors is None:
             continue
         if i in starts:
-            blocks.append(Block(len(blocks), i, i))
+            blocks.append(BasicBlock(len(blocks), i, i))
         block_at[i] = len(blocks) - 1
         blocks[-1].end = i + 1
     return blocks, block_at
 
 
-def _connect(blocks: List[Block], block_at: Dict[int, int], flow: Flow) -> None:
+def _connect(blocks: List[BasicBlock], block_at: Dict[int, int], flow: Flow) -> None:
     for block in blocks:
         for successor in flow.successors[block.end - 1] or ():
             block.successors.append(block_at[successor])
@@ -224,7 +224,7 @@ def _connect(blocks: List[Block], block_at: Dict[int, int], flow: Flow) -> None:
             blocks[block_at[handler]].exception_predecessors.append(block.index)
 
 
-def _reverse_postorder(blocks: List[Block]) -> List[int]:
+def _reverse_postorder(blocks: List[BasicBlock]) -> List[int]:
     postorder: List[int] = []
     seen = {0}
     path = [(0, iter(blocks[0].successors + blocks[0].exception_successors))]

@@ -20,7 +20,7 @@ Positions = Tuple[int, ...]
 _OFFSETS_ARE_NO_OBJECTS = sys.version_info >= (3, 14)
 
 
-class State(NamedTuple):
+class StackState(NamedTuple):
     """The operand stack: its depth, its empty slots, and the methods that have their owner above them.
 
     `saved` holds the positions of values that inlined comprehensions saved, each with the instruction that did so.
@@ -34,20 +34,20 @@ class State(NamedTuple):
     saved: Tuple[Positions, ...] = ()
     offsets: Positions = ()
 
-    def below(self, level: int) -> "State":
+    def below(self, level: int) -> "StackState":
         """The part of the state that describes the lowest `level` items."""
-        return State(level, tuple(null for null in self.nulls if null < level),
+        return StackState(level, tuple(null for null in self.nulls if null < level),
                      tuple(method for method in self.methods if method < level),
                      tuple((position, index) for position, index in self.saved if position < level),
                      tuple(offset for offset in self.offsets if offset < level))
 
-    def handled(self, entry: ExceptionEntry) -> "State":
+    def handled(self, entry: ExceptionEntry) -> "StackState":
         """The state at the start of a handler."""
         state = self.below(entry.depth)
         offsets = state.offsets + (entry.depth,) if entry.lasti and _OFFSETS_ARE_NO_OBJECTS else state.offsets
         return state._replace(depth=entry.depth + entry.lasti + 1, offsets=offsets)
 
-    def swapped(self, count: int) -> "State":
+    def swapped(self, count: int) -> "StackState":
         """The state after the top item and the one at ``count`` from the top are exchanged."""
         places = {self.depth - 1: self.depth - count, self.depth - count: self.depth - 1}
         return self._replace(saved=tuple((places.get(position, position), index) for position, index in self.saved))
@@ -88,14 +88,14 @@ class _Tracer:
 
     def __init__(self, function: Function) -> None:
         self.instructions = function.instructions
-        self.states: Dict[int, State] = {}
+        self.states: Dict[int, StackState] = {}
         self.successors: Dict[int, List[int]] = {}
         self.method_calls: Set[int] = set()
         self.paired_calls: Set[int] = set()
         self.starred_calls: Set[int] = set()
         self.work: List[int] = []
 
-    def enter(self, index: int, state: State) -> None:
+    def enter(self, index: int, state: StackState) -> None:
         if index == len(self.instructions):
             raise ValueError("control runs out of the code after {!r}".format(self.instructions[-1]))
         if state.depth < 0:
@@ -108,7 +108,7 @@ class _Tracer:
                 self.instructions[index], known, state))
 
     def run(self) -> Operands:
-        self.enter(0, State(0))
+        self.enter(0, StackState(0))
         while self.work:
             self._visit(self.instructions[self.work.pop()])
         every = range(len(self.instructions))
@@ -138,12 +138,12 @@ class _Tracer:
             entry = self.instructions[entry.target].entry
         return entry
 
-    def _go(self, instr: Instr, targets: List[int], index: int, jump: bool, state: State) -> None:
+    def _go(self, instr: Instr, targets: List[int], index: int, jump: bool, state: StackState) -> None:
         if index not in targets:
             targets.append(index)
         self.enter(index, self._after(instr, state, state.depth + _effect(instr, jump)))
 
-    def _after(self, instr: Instr, state: State, depth: int) -> State:
+    def _after(self, instr: Instr, state: StackState, depth: int) -> StackState:
         """The stack after an instruction that leaves this depth."""
         if instr.opname in _CALLS:
             self._call(instr, state, depth - 1)
@@ -159,7 +159,7 @@ class _Tracer:
             return state._replace(depth=depth, saved=state.saved + ((state.depth, instr.index),))
         return state.below(depth)
 
-    def _call(self, instr: Instr, state: State, base: int) -> None:
+    def _call(self, instr: Instr, state: StackState, base: int) -> None:
         """Record which items a call has below its arguments, from position ``base`` on."""
         if base + NULL_ABOVE_CALLABLE not in state.nulls:
             (self.method_calls if base in state.methods else self.paired_calls).add(instr.index)

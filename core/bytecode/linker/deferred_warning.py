@@ -17,7 +17,7 @@ from pijit.core.bytecode.codec.encode import Item
 from pijit.core.named_tuples import NamedTuple
 
 
-class Report(NamedTuple):
+class FlagReport(NamedTuple):
     """Report flags in the way the ufunc of this name does."""
 
     ufunc: str
@@ -26,6 +26,6 @@ class Report(NamedTuple):
         return "the flags of %s" % self.ufunc
 
 
-def call_report(emit: Emit, report: Report) -> List[Item]:
+def call_report(emit: Emit, report: FlagReport) -> List[Item]:
     """Code that replaces the tuple on top of the stack by the array, after NumPy has reported the flags."""
     return emit.call_on_top(natives.reporter(report.ufunc))

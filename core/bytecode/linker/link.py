@@ -23,7 +23,7 @@ from pijit.core.bytecode.assembler.emit import (
 )
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label
 from pijit.core.bytecode.linker.continuation import Announce, Continuation, call_and_drop, call_rest
-from pijit.core.bytecode.linker.deferred_warning import Report, call_report
+from pijit.core.bytecode.linker.deferred_warning import FlagReport, call_report
 from pijit.core.bytecode.linker.osr import Given, add_osr_check, add_start
 from pijit.core.named_tuples import NamedTuple
 
@@ -48,7 +48,7 @@ class ExitPlan(NamedTuple):
     side: bool
     poll: bool = False
     reentry: Any = None
-    rest: Union[Continuation, Report, None] = None
+    rest: Union[Continuation, FlagReport, None] = None
     given: Tuple[Given, ...] = ()
     deleted: Tuple[str, ...] = ()
     empty: Tuple[int, ...] = ()
@@ -114,7 +114,7 @@ class Site(NamedTuple):
     gate: Any = None
 
 
-class Probe(NamedTuple):
+class ValueProbe(NamedTuple):
     """Observe the value that instruction ``index`` pushes: ``observer(value)`` is called after it.
 
     If the instruction unpacks a sequence, ``observer`` gets a tuple of the ``unpacked`` values.
@@ -125,7 +125,7 @@ class Probe(NamedTuple):
     unpacked: Optional[int] = None
 
 
-def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
+def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[ValueProbe],
          reentries: Optional[Dict[Any, Site]] = None, osr_checks: Optional[Dict[int, Callable[[int], Any]]] = None,
          start: Optional[int] = None, calls: Optional[Dict[int, Any]] = None,
          landings: Optional[Landings] = None, announce: Announce = lambda callees: None) -> CodeType:
@@ -174,7 +174,7 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
     return code
 
 
-def _add_probe(assembler: Assembler, probe: Probe) -> None:
+def _add_probe(assembler: Assembler, probe: ValueProbe) -> None:
     emit, count = Emit(assembler, probe.index), probe.unpacked
     observe = emit.observe(probe.observer)
     if count is not None:  # each packing reverses the values
@@ -271,7 +271,7 @@ class _Writer:
         stack = self.stack.exit(plan.target, plan.stack, dict(plan.given), in_call, plan.empty)
         self.items += stack.arrange()
         self.items += self.stack.let_go(self.taken)
-        if isinstance(plan.rest, Report):
+        if isinstance(plan.rest, FlagReport):
             emit = Emit(self.assembler, plan.target - 1, columns=True)
             shown = call_and_drop(emit, natives.resume()) if plan.poll else []
             self._call_from_the_beginning(shown + call_report(emit, plan.rest), plan.target, emit)

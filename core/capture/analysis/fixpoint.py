@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Dict, FrozenSet, List, Optional, Set, Tuple, cast
 
 from pijit.core.bytecode.analysed_code import AnalysedCode
-from pijit.core.bytecode.analysis.blocks import Block
+from pijit.core.bytecode.analysis.blocks import BasicBlock
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import unwound_level
@@ -172,7 +172,7 @@ class Analysis:
         return loop is None or loop.header != version.block.index or any(
             version in other.edges.values() for other in self.versions if other.block.index in loop.body)
 
-    def _new_version(self, block: Block, state: FrameState) -> Version:
+    def _new_version(self, block: BasicBlock, state: FrameState) -> Version:
         version = Version(block, len(self.versions), state)
         version.likely = self.likely
         self.versions.append(version)
@@ -400,7 +400,7 @@ class Analysis:
             return {1: (cast("List[int]", self.cfg.successors[last.index])[0], state)}
         return {**edges_of(interpreter.transfer, last, state), **handled}
 
-    def _is_handled(self, block: Block, instr: Instr, state: FrameState, handled: Optional[FrameState]) -> bool:
+    def _is_handled(self, block: BasicBlock, instr: Instr, state: FrameState, handled: Optional[FrameState]) -> bool:
         """Whether an exception of an instruction needs no new edge to the handler.
 
         ``handled`` is the state with which an earlier instruction of the block has reached the handler.
@@ -412,7 +412,7 @@ class Analysis:
         names = [name for name in state.locals if name in live or is_place(name)]
         return handled is not None and same_values(handled, state, names, entry.level if entry is not None else None)
 
-    def _reach_handler(self, block: Block, state: FrameState) -> List[Version]:
+    def _reach_handler(self, block: BasicBlock, state: FrameState) -> List[Version]:
         """Propagate to the handler: it sees these locals, and the stack below its block.
 
         It has a version for each combination of their types. Guards check them, so the states at which an exception of
@@ -423,7 +423,7 @@ class Analysis:
         forget_iterators(pruned)
         return self._enter_at(handler, pruned)
 
-    def _enter_at(self, block: Block, state: FrameState) -> List[Version]:
+    def _enter_at(self, block: BasicBlock, state: FrameState) -> List[Version]:
         """Note that bytecode leads to a block."""
         version = self._choose(block, state)
         if version is None:
@@ -464,7 +464,7 @@ class Analysis:
             return []
         return self._join_into(successor, state)
 
-    def _choose(self, block: Block, state: FrameState) -> Optional[Version]:
+    def _choose(self, block: BasicBlock, state: FrameState) -> Optional[Version]:
         known = self.by_block.get(block.index, [])
         for version in known:
             if not is_lossy(version.state, state):

@@ -40,7 +40,7 @@ from pijit.core.capture.models.stdlib.known_managers import ready
 from pijit.core.capture.state.uncaptured_effects import is_shuffle, pops
 from pijit.core.capture.values.lattice import (
     Abstract,
-    Bound,
+    BoundFunction,
     Const,
     Keywords,
     Method,
@@ -135,7 +135,7 @@ class FrameReaders:
             return not self._is_left_silently(stack)
         if enters_with(instr):
             self.meet(instr, stack)
-            if isinstance(stack[-1], Bound):  # a context manager that has a model
+            if isinstance(stack[-1], BoundFunction):  # a context manager that has a model
                 return False
         if raises(instr):  # a traceback shows the frame
             return True
@@ -242,7 +242,7 @@ def is_plain_class(kind: type) -> bool:
 def is_silent_manager(manager: Abstract) -> bool:
     """Whether entering and leaving a context manager runs code of the libraries alone."""
     kind = class_of(manager)
-    if isinstance(manager, Bound) and ready(manager) is not None:
+    if isinstance(manager, BoundFunction) and ready(manager) is not None:
         kind = manager.function.object  # type: ignore[attr-defined]
     return kind is not None and (is_plain_class(kind) or is_among(kind, SILENT_MANAGERS))
 
@@ -255,7 +255,7 @@ def in_libraries(module: Any) -> bool:
 def is_plain_attribute(owner: Abstract, name: str) -> bool:
     """Whether an attribute is read and written without code of the program."""
     kind = class_of(owner)
-    if kind is None or isinstance(owner, Bound):
+    if kind is None or isinstance(owner, BoundFunction):
         return False
     if is_plain_class(kind) or kind is types.ModuleType or kind is type:
         return True

@@ -75,7 +75,7 @@ Key = Tuple[int, int]
 """Identifies a piece."""
 
 
-class Split(NamedTuple):
+class NodeSplit(NamedTuple):
     """Node splitting: these edges lead to copies of the pieces ``copied`` instead."""
 
     edges: FrozenSet[Tuple[Key, Key]]
@@ -140,7 +140,7 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
     declined: Set[Key] = set()
     severed: Set[Key] = set()
     opened: Set[Key] = set()
-    splits: List[Split] = []
+    splits: List[NodeSplit] = []
     while True:
         pieces = _split(analysis, declined, _cuts(analysis) if cut else set())
         for split in splits:
@@ -325,9 +325,9 @@ def _side_doors(region: Region) -> List[Piece]:
             if target in position and position[target] <= position[piece] and target not in dominators[piece]]
 
 
-def _splits(doors: List[Tuple[Region, Piece]], cfg: CFG) -> List[Split]:
+def _splits(doors: List[Tuple[Region, Piece]], cfg: CFG) -> List[NodeSplit]:
     """What to split so that loops are entered at their headers only; ``doors`` are the side doors of all regions."""
-    found: List[Split] = []
+    found: List[NodeSplit] = []
     for region, door in doors:
         loop = cfg.loop_of(door.version.block.index)
         while loop is not None:
@@ -342,7 +342,7 @@ def _splits(doors: List[Tuple[Region, Piece]], cfg: CFG) -> List[Split]:
     return found
 
 
-def _split_before(header: Piece, region: Region, inside: Set[Piece]) -> Optional[Split]:
+def _split_before(header: Piece, region: Region, inside: Set[Piece]) -> Optional[NodeSplit]:
     """The split after which other entries of a loop reach its header first; None if too much would be copied.
 
     ``inside`` are the pieces of the loop's blocks, in all versions.
@@ -360,10 +360,10 @@ def _split_before(header: Piece, region: Region, inside: Set[Piece]) -> Optional
     size = sum(piece.end - piece.start for piece in copied)
     if not edges or size > MOST_COPIED or any(len(piece.twins) > 1 for piece in copied):
         return None
-    return Split(frozenset((one.key, other.key) for one, other in edges), frozenset(piece.key for piece in copied))
+    return NodeSplit(frozenset((one.key, other.key) for one, other in edges), frozenset(piece.key for piece in copied))
 
 
-def _copy_pieces(pieces: List[Piece], split: Split) -> None:
+def _copy_pieces(pieces: List[Piece], split: NodeSplit) -> None:
     """Apply a split to the pieces of a function."""
     by_key = {piece.key: piece for piece in pieces}
     if not by_key.keys() >= split.copied.union(*split.edges):

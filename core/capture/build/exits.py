@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Collection, Container, List, Set, Tuple, 
 from pijit.core.bytecode.instructions.opcodes import CELL_LOADS, CONSTANT_LOADS, GLOBAL_LOADS, INPLACE, LOCAL_LOADS
 from pijit.core.bytecode.instructions.predicates import is_return
 from pijit.core.bytecode.linker.continuation import Continuation
-from pijit.core.bytecode.linker.deferred_warning import Report
+from pijit.core.bytecode.linker.deferred_warning import FlagReport
 from pijit.core.capture.analysis.regions import Piece
 from pijit.core.capture.build.pending_calls import is_stuck, stack_outputs
 from pijit.core.capture.build.segment import Refusal, Unhandled
@@ -122,7 +122,7 @@ def may_report(builder: GraphBuilder) -> bool:
     return True
 
 
-def report(builder: GraphBuilder, report: Report, written: Abstract) -> None:
+def report(builder: GraphBuilder, report: FlagReport, written: Abstract) -> None:
     """Exit after an operation that has written an array if it has raised flags; the exit passes the array and the
     flags."""
     target = builder.instr.index + 1

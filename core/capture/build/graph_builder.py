@@ -17,7 +17,7 @@ from pijit.core.capture.analysis.fixpoint import Analysis
 from pijit.core.capture.analysis.regions import Piece, Region
 from pijit.core.capture.build import alias_guards, block_arguments, exception_edges, exits, ownership
 from pijit.core.capture.build.exception_edges import arm_alone
-from pijit.core.capture.build.segment import Access, Captured, Fact, Refusal
+from pijit.core.capture.build.segment import Access, Captured, Refusal, SegmentFact
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter.exceptions import caught_edges
 from pijit.core.capture.interpreter.interpreter import AbstractInterpreter
@@ -437,7 +437,7 @@ class GraphBuilder(AbstractInterpreter):
         key = (value.root, value.source, type(known), None if known is value else known)
         if key not in self.captured.facts:
             line = "%s:%s" % (self.function.code.co_filename, self.instr.lineno)
-            self.captured.facts[key] = Fact(value.root, value.source, known, line)
+            self.captured.facts[key] = SegmentFact(value.root, value.source, known, line)
 
     def segment_input(self, root: Any, type: Type) -> Value:
         known = self.inputs.get((root, type))

@@ -18,7 +18,7 @@ from pijit.core.capture.values.provenance import Root
 from pijit.guards import guard as kinds
 from pijit.guards.pairs import DistinctObject, SameObject
 from pijit.guards.program import GuardProgram, failures_by_source
-from pijit.guards.source import Cell, Constant, Inner, Local, closure_of
+from pijit.guards.source import ClosureCell, Constant, Inner, Local, closure_of
 
 NUMBERS = (bool, int, float, complex, np.generic)
 
@@ -71,7 +71,7 @@ def rebase(path: Any, position: Dict[Root, int], cells: SequenceType[str] = ()) 
     """A path with its root replaced by the launcher's argument. ``cells`` are the names of cells, if they are known."""
     if isinstance(path, Root):
         if path.kind == "cell":
-            return Cell(position[path], cells[path.name] if cells else str(path.name))
+            return ClosureCell(position[path], cells[path.name] if cells else str(path.name))
         return Local(position[path], str(path if path.kind in ("stack", "closure") else path.name))
     if not path.children:
         return path

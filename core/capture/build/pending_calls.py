@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, List, Optional
 
 from pijit.core._hook import call
 from pijit.core.capture.models.stdlib.context_managers import Manager, item_output
-from pijit.core.capture.values.lattice import FRAGILE, Abstract, Bound, Method, Null, class_of
+from pijit.core.capture.values.lattice import FRAGILE, Abstract, BoundFunction, Method, Null, class_of
 from pijit.core.graph.ir import Block, Output, Value
 from pijit.guards.reading import class_value
 
@@ -55,7 +55,7 @@ def _may_leave(stack: List[Abstract], position: int) -> bool:
 def _is_method(value: Abstract) -> bool:
     if isinstance(value, Method):
         return type(_descriptor(value)) is types.MethodDescriptorType
-    bound = isinstance(value, Bound) and not isinstance(value, Manager)
+    bound = isinstance(value, BoundFunction) and not isinstance(value, Manager)
     return bound and class_of(value.function) is types.FunctionType  # type: ignore[attr-defined]
 
 
@@ -86,7 +86,7 @@ def _function_output(builder: GraphBuilder, above: Any) -> Output:
     """The output for the slot below a method or a callable."""
     if isinstance(above, Method):
         return Output("const", _descriptor(above))
-    return builder.exit_output(above.function) if isinstance(above, Bound) else Output("const", call)
+    return builder.exit_output(above.function) if isinstance(above, BoundFunction) else Output("const", call)
 
 
 def _object_output(builder: GraphBuilder, value: Any, owner: Output) -> Output:

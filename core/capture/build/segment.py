@@ -15,7 +15,7 @@ from pijit.core.graph.ir import Graph, Op
 from pijit.core.named_tuples import NamedTuple
 
 
-class Fact(NamedTuple):
+class SegmentFact(NamedTuple):
     """A fact that a segment relies on: the path to the value from segment start and from function entry, and the value.
 
     ``source`` is None if there is no path from function entry. ``value`` is an Abstract or one of `predicates`.
@@ -91,7 +91,7 @@ class Captured:
         self.head_depth = head_depth
         self.inputs: List[Any] = []
         self.pairs: List[AliasedPair] = []
-        self.facts: Dict[Tuple[Any, ...], Fact] = {}
+        self.facts: Dict[Tuple[Any, ...], SegmentFact] = {}
         self.unsure: FrozenSet[str] = frozenset()
         self.has_loop = region.has_loop
         self.inlined = 0

@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Set, Tuple, cast
 
 from pijit.core.bytecode.analysed_code import analysed_body, analysed_callee
-from pijit.core.bytecode.analysis.blocks import Block
+from pijit.core.bytecode.analysis.blocks import BasicBlock
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.rewrite.cells import decode_with_locals
 from pijit.core.bytecode.rewrite.generator_steps import Resumed, StepLiveness, delegating, readable, resumed
@@ -61,7 +61,7 @@ from pijit.core.capture.values.lattice import UNBOUND, Abstract, UnescapedFuncti
 from pijit.core.capture.values.libraries import SWITCHES, in_library, in_standard_library, module_of
 from pijit.core.capture.values.predicates import HasCode
 from pijit.core.capture.values.virtual_object import LENT, is_cell
-from pijit.core.errors import Break, Step
+from pijit.core.errors import Break, CauseStep
 from pijit.core.reasons import REASONS, reason
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ class CalleeAnalysis(Analysis):
             because = because if error.trail else "call of %s: %s" % (error.facts["callee"], because)
         line = self.function.instructions[index].lineno or 0
         refusal = Break("PJ230", callee=self.name, because=because)
-        refusal.trail = (Step(self.function.code.co_filename, line, self.name, error.reason_id),) + error.trail
+        refusal.trail = (CauseStep(self.function.code.co_filename, line, self.name, error.reason_id),) + error.trail
         refusal.passing = error.passing
         return refusal
 
@@ -249,7 +249,7 @@ class CalleeAnalysis(Analysis):
             return {}
         return super()._edges(version, last, interpreter)
 
-    def _reach_handler(self, block: Block, state: FrameState) -> List[Version]:
+    def _reach_handler(self, block: BasicBlock, state: FrameState) -> List[Version]:
         """Exceptions leave the kernel: handlers in callees are executed by bytecode."""
         return []
 

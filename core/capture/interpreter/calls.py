@@ -31,7 +31,7 @@ from pijit.core.capture.values.base import HeldMethod
 from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import (
     Abstract,
-    Bound,
+    BoundFunction,
     Const,
     Keywords,
     KnownContainer,
@@ -142,7 +142,7 @@ def call(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract], 
         if known is not None:
             known.leave(interpreter, callee.owner)
             return Const(None)
-    if isinstance(callee, Bound) and isinstance(callee.function, Const):
+    if isinstance(callee, BoundFunction) and isinstance(callee.function, Const):
         return interpreter.call(interpreter.use(callee.function), [callee.owner] + arguments, keywords)
     if isinstance(callee, HeldMethod):
         return _call_method(interpreter, Method(callee.parts[0], callee.name), arguments, keywords)

@@ -15,7 +15,7 @@ from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.instructions.opcodes import BINARY, CLASS_OF_NAME, INPLACE, TRY_AND_WITH, UNARY
 from pijit.core.bytecode.instructions.predicates import operands_above_callable
-from pijit.core.bytecode.linker.deferred_warning import Report
+from pijit.core.bytecode.linker.deferred_warning import FlagReport
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter import (
     attributes,
@@ -343,7 +343,7 @@ class AbstractInterpreter:
         """Whether a kernel may exit after the instruction, so that the flags of its write are reported."""
         return False
 
-    def report(self, report: Report, written: Abstract) -> None:
+    def report(self, report: FlagReport, written: Abstract) -> None:
         """Note that a kernel reports the floating-point flags of a write."""
         raise NotImplementedError
 

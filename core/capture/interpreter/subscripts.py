@@ -18,7 +18,7 @@ from pijit.core.capture.models.numpy.library_effects import held_by, set_items
 from pijit.core.capture.models.objects.special_methods import ask_special, call_special
 from pijit.core.capture.models.operators import describe, operand_of
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.typing.result_types import Operand
+from pijit.core.capture.typing.result_types import SampleOperand
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -238,7 +238,7 @@ def _store(interpreter: Interpreter, owner: Tensor, items: List[Abstract], value
     interpreter.emit("assign", [ssa_value(target), stored], None, exits=True)
 
 
-def stored_scalar(interpreter: Interpreter, value: Abstract, question: Operand, dtype: np.dtype[Any]) -> Value:
+def stored_scalar(interpreter: Interpreter, value: Abstract, question: SampleOperand, dtype: np.dtype[Any]) -> Value:
     """A scalar converted as ``a[...] = scalar`` converts it, or Break."""
     want, have = numpy_scalar(dtype), question.type
     ssa = interpreter.number_value(value)

@@ -11,7 +11,7 @@ from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.stdlib.context_managers import Manager
 from pijit.core.capture.models.stdlib.known_managers import ready, refuse_loop
 from pijit.core.capture.state.return_kinds import CallOutcomes
-from pijit.core.capture.values.lattice import Bound, Unknown
+from pijit.core.capture.values.lattice import BoundFunction, Unknown
 from pijit.core.errors import Break
 from pijit.guards.source import Attr
 
@@ -23,7 +23,7 @@ def op_SETUP_WITH(interpreter: Interpreter, instr: Instr) -> None:
     value = interpreter.pop()
     known = ready(value)
     if known is not None:
-        method = cast(Bound, value)
+        method = cast(BoundFunction, value)
         owner, result = known.enter(interpreter, method.owner)
         manager = Manager(method.function, owner, instr.index, _apart(interpreter))
         interpreter.state.stack += [manager, result]

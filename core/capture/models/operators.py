@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, List, Optional, Tuple, cast
 
 import numpy as np
 
-from pijit.core.bytecode.linker.deferred_warning import Report
+from pijit.core.bytecode.linker.deferred_warning import FlagReport
 from pijit.core.bytecode.rewrite.generator_to_loop import Nothing
 from pijit.core.capture.models.numpy.from_sequences import as_array
 from pijit.core.capture.models.objects.special_methods import (
@@ -31,7 +31,7 @@ from pijit.core.capture.models.scalars.complex import (
 )
 from pijit.core.capture.typing import result_types
 from pijit.core.capture.typing.operand_reuse import computed_into
-from pijit.core.capture.typing.result_types import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
+from pijit.core.capture.typing.result_types import BINARY_UFUNCS, COMPARE_UFUNCS, SampleOperand
 from pijit.core.capture.values.lattice import (
     BY_IDENTITY,
     Abstract,
@@ -75,17 +75,17 @@ DICTS_JOIN = sys.version_info >= (3, 9)
 UNARY_UFUNCS = {"neg": np.negative, "pos": np.positive, "invert": np.invert, "abs": np.absolute}
 
 
-def operand_of(value: Abstract) -> Operand:
+def operand_of(value: Abstract) -> SampleOperand:
     """The operand that stands for a value when NumPy is asked for a result type;
     Break unless it is a number or an array."""
     if isinstance(value, Tensor):
-        return Operand(value.type)
+        return SampleOperand(value.type)
     kind = number_type(value)
     if kind is None:
         raise Break("PJ218" if type(value).__name__ == "Unknown" else "PJ203", operand=describe(value))
     if isinstance(value, Const):
-        return Operand(kind, value.object, True)
-    return Operand(kind)
+        return SampleOperand(kind, value.object, True)
+    return SampleOperand(kind)
 
 
 SHOWN_BY_VALUE = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis))
@@ -235,7 +235,7 @@ def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstrac
         interpreter.emit("ufunc_into", [ssa_value(out)] + [interpreter.any_value(v) for v in operands], None, attrs,
                          exits=True)
         if reports:
-            interpreter.report(Report(ufunc.__name__), out)
+            interpreter.report(FlagReport(ufunc.__name__), out)
         return out
     into = computed_into(interpreter.state, ufunc, operands, questions, result) if is_operator else ()
     if into:
@@ -266,7 +266,7 @@ def _scalar_binary(interpreter: Interpreter, symbol: str, left: Abstract, right:
     questions = (operand_of(left), operand_of(right))
     kinds = (cast(Scalar, questions[0].type), cast(Scalar, questions[1].type))
     if symbol in DIVISIONS and right in ZEROS and kinds[0].family == "py":
-        questions = (questions[0], Operand(questions[1].type))  # the division raises, so the kernel exits there
+        questions = (questions[0], SampleOperand(questions[1].type))  # the division raises, so the kernel exits there
     if symbol == "**":
         return _scalar_power(interpreter, left, right, questions)
     result = result_types.scalar_result(symbol, questions)
@@ -293,7 +293,7 @@ def _is_folded(interpreter: Interpreter, number: int) -> bool:
 
 
 def _scalar_power(interpreter: Interpreter, left: Abstract, right: Abstract,
-                  questions: Tuple[Operand, Operand]) -> Abstract:
+                  questions: Tuple[SampleOperand, SampleOperand]) -> Abstract:
     kind, other = (cast(Scalar, question.type) for question in questions)
     if is_complex(left) or is_complex(right):
         return power(interpreter, left, kind, right)
@@ -315,7 +315,7 @@ def _integer_power(interpreter: Interpreter, left: Abstract, right: Abstract) ->
         return Number(INT, interpreter.emit("invoke", operands, INT, attrs, exits=True))
     exponent = right.object
     if exponent < 0:
-        return _float_power(interpreter, left, Const(float(exponent)), (operand_of(left), Operand(FLOAT)))
+        return _float_power(interpreter, left, Const(float(exponent)), (operand_of(left), SampleOperand(FLOAT)))
     if exponent > LARGEST_PRODUCT or isinstance(left, Const) and abs(left.object) ** exponent >= 2 ** 63:
         raise Break("PJ203", operand="a power beyond 64 bits")
     if exponent == 0:
@@ -330,7 +330,7 @@ def _integer_power(interpreter: Interpreter, left: Abstract, right: Abstract) ->
 
 
 def _numpy_power(interpreter: Interpreter, left: Abstract, right: Abstract,
-                 questions: Tuple[Operand, Operand]) -> Abstract:
+                 questions: Tuple[SampleOperand, SampleOperand]) -> Abstract:
     """``x ** y`` with a NumPy scalar: by the C library for doubles, by NumPy's operator for other types."""
     double = numpy_scalar(np.dtype(np.float64))
     kinds = [question.type for question in questions]
@@ -341,7 +341,7 @@ def _numpy_power(interpreter: Interpreter, left: Abstract, right: Abstract,
 
 
 def _float_power(interpreter: Interpreter, left: Abstract, right: Abstract,
-                 questions: Tuple[Operand, Operand]) -> Number:
+                 questions: Tuple[SampleOperand, SampleOperand]) -> Number:
     """``x ** y`` by the C library; exits where Python or NumPy may raise or warn."""
     args = [interpreter.convert(value, question.type, FLOAT) for value, question in zip((left, right), questions)]
     by = "numpy" if any(cast(Scalar, question.type).family == "np" for question in questions) else "python"

@@ -29,7 +29,7 @@ from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.flow.block_stack import BlockEntry
-from pijit.core.bytecode.linker.deferred_warning import Report
+from pijit.core.bytecode.linker.deferred_warning import FlagReport
 from pijit.core.bytecode.rewrite.generator_to_loop import Consumer
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.models.container_protocol import ContainerModels
@@ -37,7 +37,7 @@ from pijit.core.capture.state.edges import ExceptionEdge, Transfer
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.heap_locations import HeapPlace
 from pijit.core.capture.state.return_kinds import CallOutcome
-from pijit.core.capture.typing.result_types import Operand
+from pijit.core.capture.typing.result_types import SampleOperand
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject, Tensor, UnescapedFunction
 from pijit.core.capture.values.virtual_object import VirtualObject
@@ -311,7 +311,7 @@ class Interpreter(ContainerModels, Protocol):
     def rely_on_ownership(self, record: VirtualObject) -> None:
         """Note that no other code may read or write a virtual object, which an earlier segment may have made."""
 
-    def report(self, report: Report, written: Abstract) -> None:
+    def report(self, report: FlagReport, written: Abstract) -> None:
         """Note that a kernel reports the floating-point flags of a write."""
 
     def require_elements_of(self, owner: Tensor) -> None:
@@ -355,7 +355,7 @@ class Interpreter(ContainerModels, Protocol):
     def store_subscript(self, index: Abstract, owner: Abstract, value: Abstract) -> None:
         """``owner[index] = value``."""
 
-    def stored_scalar(self, value: Abstract, question: Operand, dtype: np.dtype[Any]) -> Value:
+    def stored_scalar(self, value: Abstract, question: SampleOperand, dtype: np.dtype[Any]) -> Value:
         """A scalar converted as ``a[...] = scalar`` converts it, or Break."""
 
     def stored_value(self, value: Abstract) -> Value:

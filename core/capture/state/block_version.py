@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Dict, List
 
-from pijit.core.bytecode.analysis.blocks import Block
+from pijit.core.bytecode.analysis.blocks import BasicBlock
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.values.lattice import Abstract
 from pijit.core.errors import Break
@@ -35,7 +35,7 @@ class Version:
     __slots__ = ("block", "number", "state", "lossy", "breaks", "causes", "edges", "is_entry", "unrolled",
                  "likely", "predecessors", "states")
 
-    def __init__(self, block: Block, number: int, state: FrameState) -> None:
+    def __init__(self, block: BasicBlock, number: int, state: FrameState) -> None:
         self.block = block
         self.number = number
         self.state = state

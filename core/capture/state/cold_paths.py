@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Container, Iterable, Optional, Set
 
-from pijit.core.bytecode.analysis.blocks import CFG, Block
+from pijit.core.bytecode.analysis.blocks import CFG, BasicBlock
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.instructions.predicates import drops, is_return, loads_constant, writes_local
 
@@ -32,7 +32,7 @@ def is_aside(cfg: CFG, liveness: Liveness, index: int) -> bool:
     return False
 
 
-def _is_passed(cfg: CFG, first: Block, last: Block) -> bool:
+def _is_passed(cfg: CFG, first: BasicBlock, last: BasicBlock) -> bool:
     """Whether a branch either enters a group of blocks or bypasses it, and both ways lead to the same successors."""
     ends = _ends(cfg, last)
     for number in first.predecessors:
@@ -44,7 +44,7 @@ def _is_passed(cfg: CFG, first: Block, last: Block) -> bool:
     return False
 
 
-def _ends(cfg: CFG, block: Block) -> Set[Any]:
+def _ends(cfg: CFG, block: BasicBlock) -> Set[Any]:
     """The numbers of the successors of a block. A returned constant counts as a successor, because CPython duplicates
     such returns."""
     last, before = block.end - 1, block.end - 2
@@ -54,7 +54,7 @@ def _ends(cfg: CFG, block: Block) -> Set[Any]:
     return set(block.successors)
 
 
-def _end_of_dropped(cfg: CFG, index: int, level: int) -> Optional[Block]:
+def _end_of_dropped(cfg: CFG, index: int, level: int) -> Optional[BasicBlock]:
     """The last block of the statement of an instruction if the statement's value is dropped, else None.
 
     The statement begins at operand stack depth ``level``.
@@ -66,7 +66,7 @@ def _end_of_dropped(cfg: CFG, index: int, level: int) -> Optional[Block]:
     return None
 
 
-def _keeps_nothing(cfg: CFG, liveness: Liveness, block: Block) -> bool:
+def _keeps_nothing(cfg: CFG, liveness: Liveness, block: BasicBlock) -> bool:
     """Whether a block stores no variable that is live after it, and leaves nothing on the operand stack."""
     if not block.successors:
         return False

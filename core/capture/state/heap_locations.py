@@ -30,7 +30,7 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.capture.values.provenance import Root
 from pijit.guards import source as sources
-from pijit.guards.source import Attr, Cell, Global, Inner, Item, Local, read_attribute, read_item
+from pijit.guards.source import Attr, ClosureCell, Global, Inner, Item, Local, read_attribute, read_item
 
 
 class Keys:
@@ -170,7 +170,7 @@ class CellPlace(HeapPlace):
 
     __slots__ = ("number",)
 
-    def __init__(self, source: Cell, number: int) -> None:
+    def __init__(self, source: ClosureCell, number: int) -> None:
         super().__init__(source)
         self.number = number
 
@@ -248,7 +248,7 @@ def root_of(source: Any, head: FrameState, cells: int) -> Any:
     from has another value now."""
     if isinstance(source, Local):
         return next((root for root, value in _variables(head) if value.source == source), None)
-    if isinstance(source, Cell):
+    if isinstance(source, ClosureCell):
         return Root("cell", source.index - cells)
     if not source.children:
         return source

@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterator, List, Sequence, Tuple
 import numpy as np
 
 from pijit.core.bytecode.rewrite.generator_to_loop import RESULT, variable
-from pijit.core.capture.typing.result_types import WEAK_SCALARS, Operand
+from pijit.core.capture.typing.result_types import WEAK_SCALARS, SampleOperand
 from pijit.core.capture.values.lattice import Abstract, KnownContainer, Tensor
 from pijit.core.capture.values.lattice import Sequence as Items
 from pijit.core.graph.ops import ALWAYS, ELIDED_BYTES, LEAVES, NEVER, UNKNOWN
@@ -39,7 +39,7 @@ def _probed() -> int:
 ELIDES = _probed()
 
 
-def computed_into(state: Any, ufunc: np.ufunc, operands: Sequence[Abstract], questions: Sequence[Operand],
+def computed_into(state: Any, ufunc: np.ufunc, operands: Sequence[Abstract], questions: Sequence[SampleOperand],
                   result: Any) -> Tuple[int, ...]:
     """For each operand of an operator, whether NumPy computes into it if it is large; () if never into any."""
     if ufunc not in TRIED or not isinstance(result, Array):
@@ -51,7 +51,7 @@ def computed_into(state: Any, ufunc: np.ufunc, operands: Sequence[Abstract], que
     return tuple(states) if any(states) else ()
 
 
-def _state(state: Any, ufunc: np.ufunc, value: Abstract, others: List[Operand], result: Array) -> int:
+def _state(state: Any, ufunc: np.ufunc, value: Abstract, others: List[SampleOperand], result: Array) -> int:
     if not isinstance(value, Tensor) or ELIDES == NEVER or _is_held(state, value, True):
         return NEVER
     dtype = value.type.dtype
@@ -65,7 +65,7 @@ def _state(state: Any, ufunc: np.ufunc, value: Abstract, others: List[Operand], 
     return UNKNOWN if False in casts or _is_held(state, value, False) else ELIDES
 
 
-def _casts(operand: Operand, dtype: np.dtype[Any]) -> List[bool]:
+def _casts(operand: SampleOperand, dtype: np.dtype[Any]) -> List[bool]:
     """Whether NumPy may cast an operand to a dtype. There are several answers where that depends on the operand's
     value."""
     if isinstance(operand.type, Array):

@@ -60,7 +60,7 @@ PYTHON_OPERATORS = {
 }
 
 
-class Operand:
+class SampleOperand:
     """An operand of a sampled operation: its type, and its value if that is a constant. Hashable, for the cache."""
 
     __slots__ = ("type", "constant", "has_constant")
@@ -74,7 +74,7 @@ class Operand:
         return (self.type, self.has_constant, repr(self.constant), type(self.constant))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Operand) and self._key() == other._key()
+        return isinstance(other, SampleOperand) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -112,7 +112,7 @@ def _describe(value: Any) -> str:
     return "array of %s" % value.dtype if isinstance(value, np.ndarray) else type(value).__name__
 
 
-def _ask(function: Callable[..., Any], operands: Sequence[Operand]) -> Typed:
+def _ask(function: Callable[..., Any], operands: Sequence[SampleOperand]) -> Typed:
     """The result type of ``function``, over all samples of one operand at a time."""
     lists = [operand.samples() for operand in operands]
     firsts = [samples[0] for samples in lists]
@@ -152,7 +152,7 @@ OVERFLOWS = _Refusal("a Python integer does not fit the array's dtype")
 REFUSES = _Refusal("the types do not work together")
 
 
-def _operand_names(operands: Sequence[Operand]) -> str:
+def _operand_names(operands: Sequence[SampleOperand]) -> str:
     return " and ".join(repr(operand.type) for operand in operands)
 
 
@@ -161,7 +161,7 @@ UNSUPPORTED = "egG"
 
 
 @lru_cache(maxsize=4096)
-def scalar_result(symbol: str, operands: Tuple[Operand, ...]) -> Scalar:
+def scalar_result(symbol: str, operands: Tuple[SampleOperand, ...]) -> Scalar:
     """The type of a Python operator's result on scalars."""
     answer = _ask(PYTHON_OPERATORS[symbol], operands)
     if not isinstance(answer, Scalar):
@@ -170,7 +170,7 @@ def scalar_result(symbol: str, operands: Tuple[Operand, ...]) -> Scalar:
 
 
 @lru_cache(maxsize=4096)
-def ufunc_result(ufunc: np.ufunc, operands: Tuple[Operand, ...],
+def ufunc_result(ufunc: np.ufunc, operands: Tuple[SampleOperand, ...],
                  out: Optional[Array] = None) -> Tuple[Type, str, int]:
     """Result type (dtype and ndim; the layout is decided later), loop types ("dd->d") and loop index.
 
@@ -213,7 +213,7 @@ def _without_elements(ufunc: np.ufunc) -> Callable[..., Any]:
 
 
 @lru_cache(maxsize=4096)
-def where_result(operands: Tuple[Operand, ...]) -> Array:
+def where_result(operands: Tuple[SampleOperand, ...]) -> Array:
     """The type of ``np.where(*operands)``; the layout is decided later."""
     result = _ask(np.where, operands)
     if not isinstance(result, Array):
@@ -221,7 +221,7 @@ def where_result(operands: Tuple[Operand, ...]) -> Array:
     return result
 
 
-def _find_loop(ufunc: np.ufunc, operands: Sequence[Operand], result: np.dtype[Any],
+def _find_loop(ufunc: np.ufunc, operands: Sequence[SampleOperand], result: np.dtype[Any],
                out: Optional[Array]) -> Tuple[str, int]:
     """The inner loop that NumPy runs: its types and its index in ``ufunc.types``."""
     if WEAK_SCALARS:
@@ -251,13 +251,13 @@ def _same_loop(types: str, wanted: str) -> bool:
         a == b or (a not in "->" and b not in "->" and np.dtype(a) == np.dtype(b)) for a, b in zip(types, wanted))
 
 
-def _dtype_question(operand: Operand) -> Any:
+def _dtype_question(operand: SampleOperand) -> Any:
     if isinstance(operand.type, Scalar) and operand.type.family == "py" and operand.type.dtype.kind != "b":
         return {"i": int, "f": float, "c": complex}[operand.type.dtype.kind]
     return operand.type.dtype
 
 
-def _can_cast(operand: Operand, dtype: np.dtype[Any]) -> bool:
+def _can_cast(operand: SampleOperand, dtype: np.dtype[Any]) -> bool:
     return all(np.can_cast(sample if isinstance(operand.type, Scalar) else sample.dtype, dtype, "safe")
                for sample in operand.samples())
 

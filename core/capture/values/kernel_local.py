@@ -54,7 +54,7 @@ class Method(PendingOperand):
         return Method(parts[0], self.name, self.defined_at)
 
 
-class Bound(PendingOperand):
+class BoundFunction(PendingOperand):
     """A Python function looked up on an object and not called yet; ``owner`` is its first argument."""
 
     __slots__ = ("function", "owner")
@@ -71,7 +71,7 @@ class Bound(PendingOperand):
     def parts(self) -> Tuple[Abstract, ...]:
         return self.function, self.owner
 
-    def with_parts(self, parts: Tuple[Abstract, ...]) -> "Bound":
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> "BoundFunction":
         changed = copy.copy(self)
         changed.function, changed.owner = parts
         return changed

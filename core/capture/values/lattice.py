@@ -28,7 +28,7 @@ from pijit.core.capture.values.base import SliceDisplay as SliceDisplay
 from pijit.core.capture.values.base import Unbound as Unbound
 from pijit.core.capture.values.base import Unknown as Unknown
 from pijit.core.capture.values.kernel_local import Borrowed as Borrowed
-from pijit.core.capture.values.kernel_local import Bound as Bound
+from pijit.core.capture.values.kernel_local import BoundFunction as BoundFunction
 from pijit.core.capture.values.kernel_local import CellRef as CellRef
 from pijit.core.capture.values.kernel_local import Keywords as Keywords
 from pijit.core.capture.values.kernel_local import Lazy as Lazy

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Collection, Iterator, List, Sequence, Set, Tuple
 
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.reverse.regions import Conditional, Item, Loop, walk
+from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion, walk
 from pijit.core.graph.reverse.roots import STORES, Roots
 from pijit.core.graph.types import Array, Scalar
 
@@ -37,7 +37,7 @@ def _flows(items: Sequence[Item], roots: Roots) -> Iterator[Tuple[Value, Value]]
                 for source in operands(item):
                     if is_float(source):
                         yield roots.of(source), roots.of(target)
-        elif isinstance(item, Loop):
+        elif isinstance(item, LoopRegion):
             for param, first, following in zip(item.params, item.first, item.next):
                 if is_float(param):
                     yield roots.of(first), param

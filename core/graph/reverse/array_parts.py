@@ -16,7 +16,7 @@ Range = Tuple[int, Optional[int]]
 WHOLE: Range = (0, None)
 
 
-class Part(NamedTuple):
+class ArrayPart(NamedTuple):
     """A part ``name[low:-high, ...]`` of an array, with both numbers for each axis."""
 
     name: str
@@ -43,7 +43,7 @@ def literal(node: Any) -> Any:
     return node.value if hasattr(node, "value") else vars(node).get("n")
 
 
-def part_of(node: Any) -> Optional[Part]:
+def part_of(node: Any) -> Optional[ArrayPart]:
     """A part of an array with literal ends, or None."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return None
@@ -52,7 +52,7 @@ def part_of(node: Any) -> Optional[Part]:
     ends = [_ends(one) for one in slices]
     if None in ends:
         return None
-    return Part(node.value.id, tuple(low for low, _ in ends), tuple(high for _, high in ends))  # type: ignore[misc]
+    return ArrayPart(node.value.id, tuple(low for low, _ in ends), tuple(high for _, high in ends))  # type: ignore[misc]
 
 
 def _ends(node: Any) -> Optional[Tuple[int, int]]:

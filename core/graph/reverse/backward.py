@@ -19,7 +19,7 @@ from pijit.core.graph.reverse.code import Code
 from pijit.core.graph.reverse.conditionals import ConditionalAdjoints
 from pijit.core.graph.reverse.library_calls import is_selection
 from pijit.core.graph.reverse.loops import LoopAdjoints
-from pijit.core.graph.reverse.regions import Conditional, Item, Loop
+from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion
 from pijit.core.graph.reverse.roots import STORES
 from pijit.core.graph.reverse.sequence import Forward
 from pijit.core.graph.reverse.sizes.symbols import Dim
@@ -59,7 +59,7 @@ class Backward:
         """Write items from the last to the first. Each of them sees the names that it had."""
         for item in reversed(items):
             self.code.now = dict(self.forward.before[item])
-            if isinstance(item, Loop):
+            if isinstance(item, LoopRegion):
                 self.loops.write(item)
             elif isinstance(item, Conditional):
                 self._conditionals.write(item)

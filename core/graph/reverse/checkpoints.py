@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, List, Mapping, Set
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import FLOAT_LOOPS
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.regions import Loop, all_ops, passed
+from pijit.core.graph.reverse.regions import LoopRegion, all_ops, passed
 from pijit.core.graph.reverse.roots import STORES, Roots
 from pijit.core.graph.types import Array
 
@@ -31,7 +31,7 @@ KEPT_OF_CHEAP = 8 << 20
 """The same for loops whose body takes less time than to save rows outside of caches."""
 
 
-def most_kept(loop: Loop, roots: Roots) -> int:
+def most_kept(loop: LoopRegion, roots: Roots) -> int:
     """The most bytes of rows that a loop saves of all iterations."""
     return KEPT_OF_CHEAP if all(_is_cheap(op, roots) for op in all_ops(loop.items)) else KEPT
 
@@ -52,10 +52,10 @@ class Checkpoints:
         levels: the number of levels; the rows are the first one.
     """
 
-    def __init__(self, forward: Forward, loops: Mapping[Loop, Set[Value]], levels: int) -> None:
+    def __init__(self, forward: Forward, loops: Mapping[LoopRegion, Set[Value]], levels: int) -> None:
         self._forward, self.loops, self._levels = forward, loops, levels
 
-    def state(self, loop: Loop) -> List[Value]:
+    def state(self, loop: LoopRegion) -> List[Value]:
         """What an iteration changes: loop-carried values, and arrays of outside that the body stores into."""
         roots, made = self._forward.code.roots, {op.result for op in all_ops(loop.items)}
         stored = self._forward.needs.stored_by(loop) - made
@@ -67,7 +67,7 @@ class Checkpoints:
 
     # ---- the forward part ----
 
-    def allocate(self, loop: Loop) -> None:
+    def allocate(self, loop: LoopRegion) -> None:
         """Write the interval, the test of the limit, and the arrays of the checkpoints of the last level."""
         forward, code, state = self._forward, self._forward.code, self.state(loop)
         code.line("%s = %s(%s ** %r) + 1" % (code.interval(loop), code.object(int, "int"), code.count(loop),
@@ -76,41 +76,41 @@ class Checkpoints:
         for value in state:
             forward.allocate(self._rows(loop, value, self._levels - 1), value, code.interval(loop))
 
-    def save(self, loop: Loop) -> None:
+    def save(self, loop: LoopRegion) -> None:
         """Write that an iteration at the start of an interval of the last level saves the state."""
         self._save(loop, self._levels - 1, self._forward.place(loop))
 
-    def _save(self, loop: Loop, level: int, place: str) -> None:
+    def _save(self, loop: LoopRegion, level: int, place: str) -> None:
         code, interval = self._forward.code, self._interval(loop, level)
         code.line("if (%s) %% %s == 0:" % (place, interval))
         for value in self.state(loop):
             code.line("    %s[(%s) // %s] = %s" % (self._rows(loop, value, level), place, interval, code.name(value)))
 
-    def _interval(self, loop: Loop, level: int) -> str:
+    def _interval(self, loop: LoopRegion, level: int) -> str:
         """The number of iterations between checkpoints of a level."""
         return "(%s)" % " * ".join([self._forward.code.interval(loop)] * level)
 
-    def _rows(self, loop: Loop, value: Value, level: int) -> str:
+    def _rows(self, loop: LoopRegion, value: Value, level: int) -> str:
         """The variable of a value at the checkpoints of a level."""
         return self._forward.code.checkpoints(loop, value, level)
 
     # ---- the backward part ----
 
-    def _base(self, loop: Loop, level: int) -> str:
+    def _base(self, loop: LoopRegion, level: int) -> str:
         """The variable of the first iteration of the interval whose checkpoints of a level are in memory."""
         return "b_%d_%d" % (loop.number, level)
 
-    def _place(self, loop: Loop, level: int) -> str:
+    def _place(self, loop: LoopRegion, level: int) -> str:
         """The number of the current iteration in the interval of a level."""
         if level == self._levels - 1:
             return self._forward.place(loop)
         return "%s - %s" % (self._forward.code.name(loop.index), self._base(loop, level))
 
-    def place(self, loop: Loop) -> str:
+    def place(self, loop: LoopRegion) -> str:
         """The row of the current iteration."""
         return self._place(loop, 0)
 
-    def begin(self, loop: Loop) -> None:
+    def begin(self, loop: LoopRegion) -> None:
         """Write the arrays of rows and of checkpoints, before the first iteration of the backward part."""
         forward, code = self._forward, self._forward.code
         for level in range(self._levels - 1):
@@ -120,12 +120,12 @@ class Checkpoints:
         for value in forward.needs.saved(loop):
             forward.allocate(code.rows(loop, value), value, code.interval(loop) + " + 1")
 
-    def run_again(self, loop: Loop) -> None:
+    def run_again(self, loop: LoopRegion) -> None:
         """Write that an iteration before the rows in memory runs its interval again, level by level."""
         for level in range(self._levels - 2, -1, -1):
             self._run_again(loop, level)
 
-    def _run_again(self, loop: Loop, level: int) -> None:
+    def _run_again(self, loop: LoopRegion, level: int) -> None:
         forward, code = self._forward, self._forward.code
         index, base, names = code.name(loop.index), self._base(loop, level), dict(code.now)
         code.line("if %s < %s:" % (index, base))

@@ -16,7 +16,7 @@ from pijit.core.graph.derivatives.adjoints import cast_to, strong_zero_array
 from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.array_parts import Cuts
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.regions import Item, Loop, all_ops, passed, walk
+from pijit.core.graph.reverse.regions import Item, LoopRegion, all_ops, passed, walk
 from pijit.core.graph.reverse.repeated_expressions import NUMBER, Facts, Lacking
 from pijit.core.graph.reverse.roots import Roots
 from pijit.core.graph.reverse.sizes.dims import Dims
@@ -74,7 +74,7 @@ class Code:
     def __init__(self, items: Sequence[Item], roots: Roots, constants: Mapping[Value, Any], dims: Dims) -> None:
         self.roots, self.constants, self.dims = roots, constants, dims
         self.all_ops = all_ops(items)
-        self.all_loops = [item for item in walk(items) if isinstance(item, Loop)]
+        self.all_loops = [item for item in walk(items) if isinstance(item, LoopRegion)]
         self.all_passed = set(passed(items))
         self.inputs: Set[Value] = set()
         self.outermost: Set[Value] = set()
@@ -122,19 +122,19 @@ class Code:
         """The variable of a further version of an array."""
         return self._variable(self.fresh("v%d" % value.id), VALUE, value)
 
-    def rows(self, loop: Loop, value: Value) -> str:
+    def rows(self, loop: LoopRegion, value: Value) -> str:
         """The variable of what the iterations of a loop save of a value."""
         return self._variable("s%d_%d" % (value.id, loop.number), ROWS, value)
 
-    def checkpoints(self, loop: Loop, value: Value, level: int) -> str:
+    def checkpoints(self, loop: LoopRegion, value: Value, level: int) -> str:
         """The variable of a value at the checkpoints of a loop."""
         return self._variable("c%d_%d_%d" % (value.id, loop.number, level), ROWS, value)
 
-    def interval(self, loop: Loop) -> str:
+    def interval(self, loop: LoopRegion) -> str:
         """The variable of the number of iterations from one checkpoint of a loop to the next."""
         return self._variable("k_%d" % loop.number, COUNT, loop.limit)
 
-    def count(self, loop: Loop) -> str:
+    def count(self, loop: LoopRegion) -> str:
         """The variable of a loop's number of iterations."""
         return self._variable("n_%d" % loop.number, COUNT, loop.limit)
 

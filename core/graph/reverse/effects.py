@@ -12,7 +12,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.forward import DRAWING, HOST_CALL
-from pijit.core.graph.reverse.regions import Conditional, Item, Loop, all_ops, made, walk
+from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion, all_ops, made, walk
 from pijit.core.graph.reverse.roots import STORES, Roots
 
 
@@ -25,14 +25,14 @@ def check_effects(items: Sequence[Item], roots: Roots, repeated: Collection[Op])
     Args:
         items: the region.
         roots: its roots.
-        repeated: the operations that run twice, see `Region`.
+        repeated: the operations that run twice, see `GraphRegion`.
 
     Raises:
         Irreversible: there are others.
     """
     again = {op.result for op in repeated}
     inside = {op.result for op in all_ops(items)}
-    drawing = set(items).union(*(item.items for item in items if isinstance(item, Loop)))
+    drawing = set(items).union(*(item.items for item in items if isinstance(item, LoopRegion)))
     for op in all_ops(items):
         if op.name in DRAWING:
             _check_draw(op, op in drawing and op not in repeated, roots)
@@ -46,7 +46,7 @@ def check_effects(items: Sequence[Item], roots: Roots, repeated: Collection[Op])
             raise Irreversible("a store in an iteration that leaves its loop")
     order = walk(items)
     for number, item in enumerate(order):
-        if isinstance(item, Loop):
+        if isinstance(item, LoopRegion):
             later = _stored(order[number:], roots)
             if any(roots.of(value) in later for value in item.first) or any(
                     roots.of(value) in roots.stored.difference(made(item.items)) for value in item.next):
@@ -78,7 +78,7 @@ def _check_joins(items: Sequence[Item], roots: Roots, later: Set[Value]) -> None
         following.append(set(later))
         later = later | _stored([item], roots)
     for item, stored in zip(items, reversed(following)):
-        if isinstance(item, Loop):
+        if isinstance(item, LoopRegion):
             _check_joins(item.items, roots, stored | (_stored(item.items, roots).difference(made(item.items))))
         elif isinstance(item, Conditional):
             for side in item.sides:

@@ -37,7 +37,7 @@ FLAGS = {1: "divide", 2: "over", 4: "under", 8: "invalid"}
 """NumPy's floating-point flags, by their bits in `ignored`: the keywords of `np.errstate`."""
 
 
-class Names(Protocol):
+class JointNames(Protocol):
     """What writers need: the names of values and objects in the joint function.
 
     Attributes:
@@ -59,10 +59,10 @@ class Names(Protocol):
         """The code of a view as the target of an assignment."""
 
 
-Writer = Callable[[Names, Op], str]
+Writer = Callable[[JointNames, Op], str]
 
 
-def _converted(names: Names, op: Op) -> str:
+def _converted(names: JointNames, op: Op) -> str:
     kind, source = op.result.type, names.name(op.args[0])  # type: ignore[union-attr]
     if not isinstance(kind, Scalar):
         raise Irreversible("the operation %s of an array" % op.name)
@@ -74,36 +74,36 @@ def _converted(names: Names, op: Op) -> str:
     return "%s(%s)" % (names.object(made, made.__name__), source)
 
 
-def _infix(names: Names, op: Op) -> str:
+def _infix(names: JointNames, op: Op) -> str:
     return "%s %s %s" % (names.name(op.args[0]), SYMBOLS[op.name], names.name(op.args[1]))
 
 
-def _compare(names: Names, op: Op) -> str:
+def _compare(names: JointNames, op: Op) -> str:
     return "%s %s %s" % (names.name(op.args[0]), op.attrs["operator"], names.name(op.args[1]))
 
 
-def _negative(names: Names, op: Op) -> str:
+def _negative(names: JointNames, op: Op) -> str:
     return "-" + names.name(op.args[0])
 
 
-def _absolute(names: Names, op: Op) -> str:
+def _absolute(names: JointNames, op: Op) -> str:
     return "%s(%s)" % (names.object(abs, "abs"), names.name(op.args[0]))
 
 
-def _truth(names: Names, op: Op) -> str:
+def _truth(names: JointNames, op: Op) -> str:
     return names.name(op.args[0]) + " != 0"
 
 
-def _not(names: Names, op: Op) -> str:
+def _not(names: JointNames, op: Op) -> str:
     return "not " + names.name(op.args[0])
 
 
-def _select(names: Names, op: Op) -> str:
+def _select(names: JointNames, op: Op) -> str:
     condition, one, other = map(names.name, op.args)
     return "%s if %s else %s" % (one, condition, other)
 
 
-def _dim(names: Names, op: Op) -> str:
+def _dim(names: JointNames, op: Op) -> str:
     return "%s.shape[%d]" % (names.name(op.args[0]), op.attrs["axis"])
 
 
@@ -126,7 +126,7 @@ def ignoring(function: Any, flags: int, parameters: str) -> Any:
     return namespace[function.__name__]
 
 
-def _function(names: Names, op: Op, function: Any, parameters: str) -> str:
+def _function(names: JointNames, op: Op, function: Any, parameters: str) -> str:
     """The variable of the function that an operation calls, with the flags that it ignores."""
     flags = op.attrs.get("ignored", 0) if names.reports_flags else 0
     return names.object(ignoring(function, flags, parameters) if flags else function, function.__name__)
@@ -136,7 +136,7 @@ def _numbered(count: int) -> str:
     return ", ".join("a%d" % number for number in range(count))
 
 
-def _library(names: Names, op: Op, call: LibraryCall) -> str:
+def _library(names: JointNames, op: Op, call: LibraryCall) -> str:
     """The call of a library function that has a rule."""
     words = list(map(names.name, call.args))
     words += ["%s=%s" % (name, names.name(value)) for name, value in call.keywords]
@@ -146,7 +146,7 @@ def _library(names: Names, op: Op, call: LibraryCall) -> str:
     return "%s(%s)" % (_function(names, op, call.function, ", ".join(parameters)), ", ".join(words))
 
 
-def _ufunc(names: Names, op: Op) -> str:
+def _ufunc(names: JointNames, op: Op) -> str:
     call = library_call(op)
     if call is not None:
         return _library(names, op, call)
@@ -156,7 +156,7 @@ def _ufunc(names: Names, op: Op) -> str:
     return "%s(%s)" % (function, ", ".join(map(names.name, op.args)))
 
 
-def _reduce(names: Names, op: Op) -> str:
+def _reduce(names: JointNames, op: Op) -> str:
     function = REDUCTIONS.get(op.attrs["ufunc"])
     if function is None:
         raise Irreversible("a reduction by %s" % op.attrs["ufunc"].__name__)
@@ -164,29 +164,29 @@ def _reduce(names: Names, op: Op) -> str:
                                              names.name(op.args[0]), op.attrs["axis"], op.attrs["keepdims"])
 
 
-def _where(names: Names, op: Op) -> str:
+def _where(names: JointNames, op: Op) -> str:
     return "%s(%s)" % (names.object(np.where, "where"), ", ".join(map(names.name, op.args)))
 
 
-def _scan(names: Names, op: Op) -> str:
+def _scan(names: JointNames, op: Op) -> str:
     call = library_call(op)
     if call is None:
         raise Irreversible("the operation %s" % op.name)
     return _library(names, op, call)
 
 
-def _gather(names: Names, op: Op) -> str:
+def _gather(names: JointNames, op: Op) -> str:
     if len(op.args) != 2:
         raise Irreversible("a gather by several index arrays")
     return "%s[%s]" % (names.name(op.args[0]), names.name(op.args[1]))
 
 
-def _concatenate(names: Names, op: Op) -> str:
+def _concatenate(names: JointNames, op: Op) -> str:
     return "%s((%s), axis=%r)" % (names.object(np.concatenate, "concatenate"),
                                   "".join(names.name(arg) + ", " for arg in op.args), op.attrs["axis"])
 
 
-def _product(names: Names, op: Op) -> str:
+def _product(names: JointNames, op: Op) -> str:
     call = library_call(op)
     if call is not None:
         return _library(names, op, call)
@@ -222,7 +222,7 @@ def view_of(op: Op, text: Callable[[Value], str]) -> str:
     return "[%s]" % ", ".join(items)
 
 
-def _alloc(names: Names, op: Op) -> str:
+def _alloc(names: JointNames, op: Op) -> str:
     fill, kind = op.attrs["fill"], op.result.type  # type: ignore[union-attr]
     function: Any = {None: np.empty, 0: np.zeros, 1: np.ones}[fill]
     return "%s((%s), %s%s)" % (
@@ -230,31 +230,31 @@ def _alloc(names: Names, op: Op) -> str:
         names.object(kind.dtype, kind.dtype.name), "" if op.attrs["order"] == "C" else ", order='F'")  # type: ignore[union-attr]
 
 
-def _load(names: Names, op: Op) -> str:
+def _load(names: JointNames, op: Op) -> str:
     return "%s[%s]" % (names.name(op.args[0]), ", ".join(map(names.name, op.args[1:])))
 
 
-def _raised(names: Names, op: Op) -> str:
+def _raised(names: JointNames, op: Op) -> str:
     """The flags that were raised: none, because those that NumPy reports are exceptions here."""
     return "0"
 
 
-def _flag(names: Names, op: Op) -> str:
+def _flag(names: JointNames, op: Op) -> str:
     return names.name(op.args[0])
 
 
-def _view(names: Names, op: Op) -> str:
+def _view(names: JointNames, op: Op) -> str:
     return names.name(op.args[0]) + view_of(op, names.index)
 
 
-def _elements(names: Names, op: Op) -> str:
+def _elements(names: JointNames, op: Op) -> str:
     kind = op.result.type  # type: ignore[union-attr]
     return "%s([%s], %s).reshape(%r)" % (
         names.object(np.array, "array"), ", ".join(map(names.name, op.args)),
         names.object(kind.dtype, kind.dtype.name), tuple(op.attrs["shape"]))  # type: ignore[union-attr]
 
 
-def _invoke(names: Names, op: Op) -> str:
+def _invoke(names: JointNames, op: Op) -> str:
     """A library function with a rule, a function of numbers and strings that makes a string, or a string's length."""
     call = library_call(op)
     if call is not None:
@@ -274,11 +274,11 @@ def _invoke(names: Names, op: Op) -> str:
     return "%s(%s)" % (names.object(function, function.__name__), ", ".join(map(names.name, op.args)))
 
 
-def _tuple(names: Names, op: Op) -> str:
+def _tuple(names: JointNames, op: Op) -> str:
     return "(%s)" % "".join(names.name(arg) + ", " for arg in op.args)
 
 
-def _draw(names: Names, op: Op) -> str:
+def _draw(names: JointNames, op: Op) -> str:
     """The call of a method of one of NumPy's random generators."""
     row = DRAWS[op.attrs["method"]]
     if not row.fills:
@@ -302,21 +302,21 @@ FORWARD: Dict[str, Writer] = {
 """The writer of each operation that can be reversed, or that only serves others."""
 
 
-def _assignment(names: Names, op: Op) -> str:
+def _assignment(names: JointNames, op: Op) -> str:
     target, dtype = names.name(op.args[0]), op.args[0].type.dtype  # type: ignore[union-attr]
     if getattr(op.args[1].type, "dtype", dtype).kind not in "biuf":
         raise Irreversible("a store of another kind")
     return "%s = %s" % (names.whole(target), names.name(op.args[1]))
 
 
-def _into(names: Names, op: Op) -> str:
+def _into(names: JointNames, op: Op) -> str:
     if not UFUNC_ATTRS.issuperset(set(op.attrs) - {"reports"}):
         raise Irreversible("keywords of %s" % op.attrs["ufunc"].__name__)
     words = list(map(names.name, (*op.args[1:], op.args[0])))
     return "%s(%s)" % (_function(names, op, op.attrs["ufunc"], _numbered(len(words))), ", ".join(words))
 
 
-def _element(names: Names, op: Op) -> str:
+def _element(names: JointNames, op: Op) -> str:
     return "%s[%s] = %s" % (names.name(op.args[0]), ", ".join(map(names.name, op.args[1:-1])), names.name(op.args[-1]))
 
 
@@ -333,7 +333,7 @@ STATEMENTS: Dict[str, Writer] = {"assign": _assignment, "ufunc_into": _into, "st
 """The writer of each store."""
 
 
-def host_call(names: Names, op: Op) -> str:
+def host_call(names: JointNames, op: Op) -> str:
     """A host call as a statement."""
     function, keywords = op.attrs["function"], op.attrs["names"]
     words = list(map(names.name, op.args))
@@ -342,12 +342,12 @@ def host_call(names: Names, op: Op) -> str:
     return "%s(%s)" % (names.object(function, function.__name__), ", ".join(words))
 
 
-def statement(names: Names, op: Op) -> str:
+def statement(names: JointNames, op: Op) -> str:
     """A store as a statement."""
     return STATEMENTS[op.name](names, op)
 
 
-def expression(names: Names, op: Op) -> str:
+def expression(names: JointNames, op: Op) -> str:
     """An operation as an expression.
 
     Raises:

@@ -33,9 +33,18 @@ import ast
 import functools
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
-from pijit.core.graph.reverse.array_parts import WHOLE, Cuts, Part, Range, literal, part_of, slices_code, within_part
+from pijit.core.graph.reverse.array_parts import (
+    WHOLE,
+    ArrayPart,
+    Cuts,
+    Range,
+    literal,
+    part_of,
+    slices_code,
+    within_part,
+)
 from pijit.core.graph.reverse.liveness import statements_of
-from pijit.core.graph.reverse.repeated_expressions import NUMBER, Bound, Definitions, Facts, Lacking
+from pijit.core.graph.reverse.repeated_expressions import NUMBER, BoundExpression, Definitions, Facts, Lacking
 from pijit.core.named_tuples import NamedTuple
 
 MOST_TEXT = 12000
@@ -47,7 +56,7 @@ _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 class Update(NamedTuple):
     """A statement that stores a value into a part, or adds it."""
 
-    part: Part
+    part: ArrayPart
     adds: bool
     value: Any
 
@@ -98,7 +107,7 @@ def _zeroed(statement: ast.stmt, zeros: Mapping[str, str]) -> str:
     return ""
 
 
-def _copied(statement: ast.stmt) -> Optional[Tuple[str, Part]]:
+def _copied(statement: ast.stmt) -> Optional[Tuple[str, ArrayPart]]:
     """The name and the part of ``name = part.copy()``."""
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) \
             and isinstance(statement.value, ast.Call) and isinstance(statement.value.func, ast.Attribute) \
@@ -116,7 +125,7 @@ class _Window:
         stores_all: whether they store all elements of an array of zeros before they read one, once `lines` is called.
     """
 
-    def __init__(self, statements: Sequence[ast.stmt], start: int, part: Optional[Part], name: str, copy: str,
+    def __init__(self, statements: Sequence[ast.stmt], start: int, part: Optional[ArrayPart], name: str, copy: str,
                  lacking: Lacking, facts: Facts) -> None:
         self.copy, self.name, self.part = copy, name, part
         self.start = self.end = start + 1
@@ -140,7 +149,7 @@ class _Window:
             statement = statements[number]
             update = self._update(statement)
             if update is not None:
-                self.updates.append(update._replace(value=Bound(update.value, definitions.values())))
+                self.updates.append(update._replace(value=BoundExpression(update.value, definitions.values())))
                 self.part = self.part or update.part
                 self.end = number + 1
             elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) \
@@ -196,7 +205,7 @@ class _Window:
             text = "(%s + %s)" % (text, term) if text else term
         return "%s = %s" % (whole, text)
 
-    def _within(self, part: Part, axis: int) -> Range:
+    def _within(self, part: ArrayPart, axis: int) -> Range:
         """The same elements of an axis, counted in a part."""
         return self.low[axis] - part.low[axis], part.high[axis] - self.high[axis] or None
 
@@ -231,7 +240,7 @@ class _Window:
                     yield ((axis, own[1] is None), self.name + slices_code(places), update.adds,
                            self._text(update.value, within, self._cuts()))
 
-    def _beyond(self, part: Part, axis: int) -> Iterator[Tuple[Range, Range]]:
+    def _beyond(self, part: ArrayPart, axis: int) -> Iterator[Tuple[Range, Range]]:
         """The elements of an axis that a part has and others lack: counted in the part, and in the array."""
         before, after = self.low[axis] - part.low[axis], self.high[axis] - part.high[axis]
         if before:
@@ -241,9 +250,9 @@ class _Window:
 
     # ---- expressions ----
 
-    def _text(self, value: Union[Bound, Any], ranges: Sequence[Range], cuts: Cuts, known: Any = None) -> str:
+    def _text(self, value: Union[BoundExpression, Any], ranges: Sequence[Range], cuts: Cuts, known: Any = None) -> str:
         """An expression for some elements, counted in an array with these cuts."""
-        if isinstance(value, Bound):
+        if isinstance(value, BoundExpression):
             return self._text(value.node, ranges, cuts, value.values)
         node, inner = value, functools.partial(self._text, ranges=ranges, cuts=cuts, known=known)
         if isinstance(node, ast.Name):
@@ -310,7 +319,7 @@ class _Window:
         piece = "" if all(one == WHOLE for one in ranges) else slices_code(ranges)
         return part.name + slices_code([(low, -high or None) for low, high in zip(part.low, part.high)]) + piece
 
-    def _repeated(self, value: Bound, ranges: Sequence[Range], cuts: Cuts, name: str) -> str:
+    def _repeated(self, value: BoundExpression, ranges: Sequence[Range], cuts: Cuts, name: str) -> str:
         """The expression of a variable, or "" if the variable has to be read, which the window must not assign."""
         try:
             return self._text(value, ranges, cuts)

@@ -24,7 +24,7 @@ from pijit.core.graph.reverse.gather import gather
 from pijit.core.graph.reverse.library_calls import is_number_array, shares_memory
 from pijit.core.graph.reverse.liveness import live_in, without_dead
 from pijit.core.graph.reverse.needs import Needs
-from pijit.core.graph.reverse.regions import Conditional, Item, Loop, all_ops, walk
+from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion, all_ops, walk
 from pijit.core.graph.reverse.rematerialisation import rematerialised
 from pijit.core.graph.reverse.results import Result
 from pijit.core.graph.reverse.roots import Roots, constants_of
@@ -133,7 +133,7 @@ class _Writer:
         self.code = Code(self.items, self.roots, constants, self.dims)
         self.code.inputs, self.code.outermost = set(graph.inputs), self._outermost()
         loops = {item: set().union(*map(self.needs.stored_by, self.items[number + 1:]))
-                 for number, item in enumerate(self.items) if isinstance(item, Loop) and item.is_counted
+                 for number, item in enumerate(self.items) if isinstance(item, LoopRegion) and item.is_counted
                  and not self.needs.of[item].drawn}
         self.forward = Forward(self.code, self.needs, limit, loops if levels > 1 else {}, levels)
         self.backward = Backward(self.code, self.forward, self.active)
@@ -141,7 +141,7 @@ class _Writer:
     def _check_memory(self) -> None:
         """Refuse arrays whose adjoint might not be in C order, or might have to share memory."""
         carried = set(self.roots.stored).union(*(item.params for item in walk(self.items)
-                                                 if isinstance(item, (Loop, Conditional))))
+                                                 if isinstance(item, (LoopRegion, Conditional))))
         if self.roots.reshaped & carried:
             raise Irreversible("a reshaped array that is stored into, or that a loop or a branch changes")
         ops = all_ops(self.items)
@@ -156,7 +156,7 @@ class _Writer:
         for item in self.items:
             if isinstance(item, Op) and item.result is not None:
                 found.add(item.result)
-            elif isinstance(item, (Loop, Conditional)):
+            elif isinstance(item, (LoopRegion, Conditional)):
                 found.update(item.params)
         return found
 
@@ -168,7 +168,7 @@ class _Writer:
         self.forward.recorded(self.items, self.needs.whole, None)
         code.reports_flags = False
         result, forward, code.lines = self._result.code(code.name), code.lines, []
-        split = any(isinstance(item, (Loop, Conditional)) for item in self.items)
+        split = any(isinstance(item, (LoopRegion, Conditional)) for item in self.items)
         code.depth += not split
         for op in [] if split else rematerialised(self.items, self.needs.whole.read, self.roots):
             self.forward.again(op)

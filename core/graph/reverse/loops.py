@@ -15,7 +15,7 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.gather import gather
 from pijit.core.graph.reverse.liveness import without_dead
-from pijit.core.graph.reverse.regions import Loop, all_ops, made, passed
+from pijit.core.graph.reverse.regions import LoopRegion, all_ops, made, passed
 from pijit.core.graph.reverse.sum_sinking import sink_sums
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ class LoopAdjoints:
 
     def __init__(self, backward: Backward) -> None:
         self._backward = backward
-        self.least: Dict[Loop, int] = {}
+        self.least: Dict[LoopRegion, int] = {}
 
-    def write(self, loop: Loop) -> None:
+    def write(self, loop: LoopRegion) -> None:
         """Write the backward part of a loop."""
         backward, code = self._backward, self._backward.code
         if not backward.forward.needs.is_active(loop):
@@ -78,7 +78,7 @@ class LoopAdjoints:
 
     # ---- which iterations ----
 
-    def _head(self, loop: Loop, peeled: int, least: int) -> None:
+    def _head(self, loop: LoopRegion, peeled: int, least: int) -> None:
         """The head of the loop over the iterations that are alike, from the last one to the first."""
         code, start = self._backward.code, self._backward.code.name(loop.start)
         code.line("for %s in range(%s, %s, -1):" % (
@@ -86,7 +86,7 @@ class LoopAdjoints:
             str(least - 1) if start == "0" else "%s - %d" % (start, 1 - least)))
         code.depth += 1
 
-    def _as_single(self, loop: Loop, start: int, peeled: int) -> None:
+    def _as_single(self, loop: LoopRegion, start: int, peeled: int) -> None:
         """Turn the lines of a loop into those of one iteration."""
         code = self._backward.code
         body = [line[4:] for line in code.lines[start + 1:]]
@@ -96,17 +96,17 @@ class LoopAdjoints:
 
     # ---- one iteration ----
 
-    def _iteration(self, loop: Loop) -> None:
+    def _iteration(self, loop: LoopRegion) -> None:
         self._begin(loop)
         self._backward.sequence(loop.items)
         self._backward.forget(self._made(loop))
 
-    def _run_again(self, loop: Loop) -> None:
+    def _run_again(self, loop: LoopRegion) -> None:
         checkpoints = self._backward.forward.checkpoints
         if loop in checkpoints.loops:
             checkpoints.run_again(loop)
 
-    def _begin(self, loop: Loop) -> None:
+    def _begin(self, loop: LoopRegion) -> None:
         """Restore the values of an iteration, compute the needed ones again, and carry adjoints over from the next."""
         forward = self._backward.forward
         needs = forward.needs.of[loop]
@@ -114,7 +114,7 @@ class LoopAdjoints:
         forward.recorded(loop.items, needs, needs.kept, needs.roots, last)
         self._carry(loop)
 
-    def _gather(self, loop: Loop, start: int) -> None:
+    def _gather(self, loop: LoopRegion, start: int) -> None:
         """Gather additions to parts of arrays in the lines of an iteration."""
         code, temporary = self._backward.code, self._temporary(loop)
         found = gather(code.lines[start:], code.facts(temporary.__contains__))
@@ -123,19 +123,19 @@ class LoopAdjoints:
             code.require_lengths(found.name, found.least)
             found = gather(code.lines[start:], code.facts(temporary.__contains__))
 
-    def _temporary(self, loop: Loop) -> Set[str]:
+    def _temporary(self, loop: LoopRegion) -> Set[str]:
         """The variables that only the statements of one iteration need."""
         code, made = self._backward.code, self._made(loop)
         return set(map(code.adjoint, made)) | set(map(code.first, made))
 
-    def _sink(self, loop: Loop, start: int) -> None:
+    def _sink(self, loop: LoopRegion, start: int) -> None:
         """Sink sums in the lines of an iteration."""
         code, temporary = self._backward.code, self._temporary(loop)
         sunk = sink_sums(code.lines[start:], code.functions(), code.is_number)
         if sunk != code.lines[start:]:
             code.lines[start:] = without_dead(sunk, temporary.__contains__)
 
-    def _carry(self, loop: Loop) -> None:
+    def _carry(self, loop: LoopRegion) -> None:
         """The adjoints of loop-carried values become those of the values that they had at the end of the iteration."""
         backward, code = self._backward, self._backward.code
         roots, shapes = code.roots, backward.shapes
@@ -172,19 +172,19 @@ class LoopAdjoints:
                 raise Irreversible("a loop that carries a view to which nothing may flow")
             backward.add(following, name, kept[param])
 
-    def _made(self, loop: Loop) -> Set[Value]:
+    def _made(self, loop: LoopRegion) -> Set[Value]:
         """What the body makes."""
         return set(made(loop.items))
 
     # ---- before the first iteration ----
 
-    def _aliases(self, loop: Loop) -> List[Value]:
+    def _aliases(self, loop: LoopRegion) -> List[Value]:
         """The loop-carried values whose first value has other uses: both share an adjoint in the first iteration."""
         return [param for param, first in zip(loop.params, loop.first)
                 if param in self._backward.active and self._backward.code.roots.of(first) in self._backward.active
                 and self._has_other_uses(first, loop)]
 
-    def _has_other_uses(self, first: Value, loop: Loop) -> bool:
+    def _has_other_uses(self, first: Value, loop: LoopRegion) -> bool:
         roots, code = self._backward.code.roots, self._backward.code
         root = roots.of(first)
         if root is not first or root in roots.viewed or loop.first.count(first) > 1:
@@ -192,7 +192,7 @@ class LoopAdjoints:
         return first in code.all_passed or any(first in op.args for op in code.all_ops) or any(
             first in other.first + other.next for other in code.all_loops if other is not loop)
 
-    def _alias(self, loop: Loop) -> None:
+    def _alias(self, loop: LoopRegion) -> None:
         """The first iteration, in which loop-carried values share adjoints with what they are."""
         backward, code = self._backward, self._backward.code
         roots = code.roots
@@ -219,7 +219,7 @@ class LoopAdjoints:
             del roots.alias[param]
         backward.forget(self._made(loop) | set(loop.params))
 
-    def _give_back(self, loop: Loop) -> None:
+    def _give_back(self, loop: LoopRegion) -> None:
         """The adjoints that are left belong to the values before the loop."""
         backward = self._backward
         for param, first in zip(loop.params, loop.first):
@@ -229,20 +229,20 @@ class LoopAdjoints:
 
     # ---- adjoints between iterations ----
 
-    def _outside(self, loop: Loop) -> Set[Value]:
+    def _outside(self, loop: LoopRegion) -> Set[Value]:
         """The roots that exist between iterations and may get contributions in the loop."""
         roots = self._backward.code.roots
         found = {roots.of(arg) for op in all_ops(loop.items) for arg in op.args}
         found.update(map(roots.of, passed(loop.items)))
         return (found | set(loop.params)) - self._made(loop)
 
-    def _fill(self, loop: Loop) -> None:
+    def _fill(self, loop: LoopRegion) -> None:
         """Make these adjoints as large as their arrays."""
         for value in sorted(self._outside(loop), key=lambda value: value.id):
             if value in self._backward.shapes:
                 self._backward.fill(value)
 
-    def _present(self, loop: Loop) -> Tuple[Set[Value], Set[Value]]:
+    def _present(self, loop: LoopRegion) -> Tuple[Set[Value], Set[Value]]:
         """Which of these adjoints exist or may exist, and which may exist."""
         found = self._outside(loop) & set(self._backward.shapes)
         return found, found & set(self._backward.flags)

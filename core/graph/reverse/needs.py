@@ -13,7 +13,17 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.adjoint import contributions
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.forward import DRAWING
-from pijit.core.graph.reverse.regions import Conditional, Exit, Guard, Item, Loop, Side, all_ops, made, walk
+from pijit.core.graph.reverse.regions import (
+    Conditional,
+    Item,
+    LoopExit,
+    LoopRegion,
+    RequiredCondition,
+    Side,
+    all_ops,
+    made,
+    walk,
+)
 from pijit.core.graph.reverse.roots import STORES, Roots
 
 Version = Tuple[Value, int]
@@ -70,29 +80,29 @@ class Needs:
 
     def __init__(self, items: Sequence[Item], roots: Roots, active: Set[Value], results: Set[Value]) -> None:
         self._roots, self._active = roots, active
-        self.of: Dict[Loop, SequenceNeeds] = {}
+        self.of: Dict[LoopRegion, SequenceNeeds] = {}
         self.sides: Dict[Conditional, Tuple[SequenceNeeds, SequenceNeeds]] = {}
         self.read_after = _read_after(items, results)
         self.whole = self._analysed(items)
 
-    def saved(self, loop: Loop) -> List[Value]:
+    def saved(self, loop: LoopRegion) -> List[Value]:
         """What a loop saves at the start of an iteration: loop-carried values, and arrays that its body stores into."""
         needs = self.of[loop]
         wanted = needs.values.union(needs.following.values())
         return [param for param in loop.params if param in wanted] + sorted(
             needs.roots.union(needs.last), key=lambda value: value.id)
 
-    def rows(self, loop: Loop) -> List[Value]:
+    def rows(self, loop: LoopRegion) -> List[Value]:
         """All that a loop saves in each iteration: `saved`, and the random numbers that it draws."""
         return self.saved(loop) + self.of[loop].drawn
 
-    def in_following_row(self, loop: Loop) -> List[Value]:
+    def in_following_row(self, loop: LoopRegion) -> List[Value]:
         """What an iteration reads of the next iteration's row, in the order of `saved`."""
         needs = self.of[loop]
         wanted = {*needs.last, *needs.following.values()}
         return [value for value in self.saved(loop) if value in wanted]
 
-    def is_active(self, item: Union[Loop, Conditional]) -> bool:
+    def is_active(self, item: Union[LoopRegion, Conditional]) -> bool:
         """Whether adjoints flow through a loop or a conditional."""
         return any(self._adjoint_flows(op) for op in all_ops([item])) or any(
             param in self._active for one in walk([item]) if isinstance(one, Conditional) for param in one.params)
@@ -101,13 +111,13 @@ class Needs:
         target = op.args[0] if op.name in STORES else op.result
         return target is not None and self._roots.of(target) in self._active
 
-    def _analysed(self, items: Sequence[Item], loop: Optional[Loop] = None,
+    def _analysed(self, items: Sequence[Item], loop: Optional[LoopRegion] = None,
                   also: Sequence[Value] = ()) -> SequenceNeeds:
         """The needs of a sequence; its backward part begins by reading ``also``."""
         needs = SequenceNeeds()
         needs.written = self._stored_in(items)
         for item in items:
-            if isinstance(item, Loop):
+            if isinstance(item, LoopRegion):
                 self.of[item] = self._analysed(item.items, item)
                 single = {self._roots.of(op.args[0]) for op in all_ops(item.items) if op.name == "store"}
                 if single & self.of[item].roots.union(self.of[item].last):
@@ -132,7 +142,7 @@ class Needs:
         """The numbers in the paths of what a side passes to the join."""
         return [index for value in side.args for index in self._roots.indices(value)]
 
-    def _carried(self, loop: Loop, needs: SequenceNeeds) -> Dict[Value, Value]:
+    def _carried(self, loop: LoopRegion, needs: SequenceNeeds) -> Dict[Value, Value]:
         """The values of a body that the next iteration's saved row has, with the loop-carried value."""
         made = {op.result for op in loop.items if isinstance(op, Op)}.union(
             *(item.params for item in loop.items if isinstance(item, Conditional)))
@@ -176,7 +186,7 @@ class Needs:
                     yield from ((value, False) for value in part.reads)
                     if part.reads_result:
                         yield (item.args[0] if item.name in STORES else cast(Value, item.result)), True
-        elif isinstance(item, Loop) and self.is_active(item):
+        elif isinstance(item, LoopRegion) and self.is_active(item):
             inner = self.of[item]
             for value in inner.values.difference(item.params, [item.index]):
                 yield value, False
@@ -192,18 +202,18 @@ class Needs:
 
     def _read_forward(self, item: Item) -> Iterable[Value]:
         """The values that an item reads, without those that it makes."""
-        if isinstance(item, (Guard, Exit)):
+        if isinstance(item, (RequiredCondition, LoopExit)):
             return [item.condition]
         found: List[Value] = []
         for inner in walk([item]):
             if isinstance(inner, Op):
                 found += inner.args
-            elif isinstance(inner, Loop):
+            elif isinstance(inner, LoopRegion):
                 found += inner.first + inner.next + [inner.start, inner.limit]
                 found += [] if inner.until is None else [inner.until.condition]
             elif isinstance(inner, Conditional):
                 found += [inner.condition, *inner.args]
-            elif isinstance(inner, Exit):
+            elif isinstance(inner, LoopExit):
                 found.append(inner.condition)
         found += [index for value in found for index in self._roots.indices(value)]
         inside = set(made([item]))
@@ -243,14 +253,14 @@ class Needs:
                 want(value, item, after)
             stored = self.stored_by(item)
             makes: Set[Value] = {cast(Value, item.result)} if isinstance(item, Op) else set()
-            if isinstance(item, Loop):
+            if isinstance(item, LoopRegion):
                 makes.update(item.params)
                 makes.update(cast(Value, op.result) for op in item.header)
                 makes.update([] if item.is_counted else [item.limit])
             elif isinstance(item, Conditional):
                 makes.update(item.params)
             keeps = any((root, needs.versions[item][root] + 1) in versions for root in stored) or bool(makes & wanted)
-            if not keeps and not (isinstance(item, Loop) and self.is_active(item)):
+            if not keeps and not (isinstance(item, LoopRegion) and self.is_active(item)):
                 continue
             needs.kept.add(item)
             wanted -= makes
@@ -268,16 +278,16 @@ def _read_after(items: Sequence[Item], results: Set[Value]) -> Set[Value]:
     """The indices and the results of loop headers that are read outside of their loop."""
     found: Set[Value] = set()
     for loop in walk(items):
-        if isinstance(loop, Loop):
+        if isinstance(loop, LoopRegion):
             inside = set(all_ops(loop.items))
             outside = {arg for op in all_ops(items) if op not in inside for arg in op.args} | results
             contained = set(walk(loop.items))
             outside.update(value for item in walk(items) if isinstance(item, Conditional) and item not in contained
                            for value in item.args)
             for other in walk(items):
-                if isinstance(other, Loop) and other is not loop:
+                if isinstance(other, LoopRegion) and other is not loop:
                     outside.update(other.first + other.next + [other.start, other.limit])
-                elif isinstance(other, (Guard, Conditional)):
+                elif isinstance(other, (RequiredCondition, Conditional)):
                     outside.add(other.condition)
             found |= {loop.index, *(cast(Value, op.result) for op in loop.header)} & outside
     return found

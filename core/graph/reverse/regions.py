@@ -12,21 +12,21 @@ from pijit.core.graph.ir import Op, Output, Value
 from pijit.core.named_tuples import NamedTuple
 
 
-class Guard(NamedTuple):
+class RequiredCondition(NamedTuple):
     """A condition that calls of the joint function must fulfil: ``condition`` is true, or false."""
 
     condition: Value
     holds: bool
 
 
-class Exit(NamedTuple):
+class LoopExit(NamedTuple):
     """The loop around it ends if ``condition`` is true, or false if not ``holds``."""
 
     condition: Value
     holds: bool
 
 
-class Loop:
+class LoopRegion:
     """A loop: ``for index in range(start, limit)``.
 
     The number of iterations may be known only at run time. Then exits in the body end it, and it makes ``limit``, which
@@ -48,7 +48,7 @@ class Loop:
 
     def __init__(self, index: Value, start: Value, limit: Value, carried: Sequence[Tuple[Value, Value, Value]],
                  header: List[Op], items: List["Item"], number: int, is_counted: bool = True,
-                 until: Optional[Exit] = None) -> None:
+                 until: Optional[LoopExit] = None) -> None:
         self.index, self.start, self.limit = index, start, limit
         self.params = [param for param, _, _ in carried]
         self.first = [first for _, first, _ in carried]
@@ -89,10 +89,10 @@ class Conditional:
         return [*self.then.args, *self.other.args]
 
 
-Item = Union[Op, Guard, Exit, Loop, Conditional]
+Item = Union[Op, RequiredCondition, LoopExit, LoopRegion, Conditional]
 
 
-class Region(NamedTuple):
+class GraphRegion(NamedTuple):
     """A whole graph: its items, and what the function returns.
 
     ``repeated`` are the operations in the incomplete iterations of loops that exits leave: the loop has run them.
@@ -108,7 +108,7 @@ def walk(items: Sequence[Item]) -> List[Item]:
     found: List[Item] = []
     for item in items:
         found.append(item)
-        if isinstance(item, Loop):
+        if isinstance(item, LoopRegion):
             found += walk(item.items)
         elif isinstance(item, Conditional):
             found += walk(item.then.items) + walk(item.other.items)
@@ -131,7 +131,7 @@ def made(items: Sequence[Item]) -> List[Value]:
     for item in walk(items):
         if isinstance(item, Op):
             found += [item.result] if item.result is not None else []
-        elif isinstance(item, Loop):
+        elif isinstance(item, LoopRegion):
             found += [*item.params, item.index] + [item.limit] * (not item.is_counted)
         elif isinstance(item, Conditional):
             found += item.params

@@ -38,7 +38,7 @@ class Facts(NamedTuple):
     zeros: Mapping[str, str] = MappingProxyType({})
 
 
-class Bound(NamedTuple):
+class BoundExpression(NamedTuple):
     """An expression, and what the variables in it stand for."""
 
     node: Any
@@ -56,7 +56,7 @@ class Definitions:
 
     def __init__(self, statements: Sequence[ast.stmt], facts: Facts, adjoints: bool) -> None:
         self._facts = facts
-        self._values: Dict[str, Bound] = {}
+        self._values: Dict[str, BoundExpression] = {}
         self._costs: Dict[str, int] = {}
         for statement in statements:
             target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
@@ -76,13 +76,13 @@ class Definitions:
             self.define(name, value)
             self._costs[name] = cost
 
-    def values(self) -> Dict[str, Bound]:
+    def values(self) -> Dict[str, BoundExpression]:
         """What variables stand for at this point."""
         return dict(self._values)
 
     def define(self, name: str, node: Any) -> None:
         """A variable gets the value of an expression."""
-        bound = Bound(node, dict(self._values))
+        bound = BoundExpression(node, dict(self._values))
         self._assigned(name)
         self._values[name] = bound
 
@@ -116,7 +116,7 @@ class Definitions:
         return None if None in parts else 1 + sum(parts)  # type: ignore[arg-type]
 
 
-def _reads(value: Union[Bound, Any], name: str) -> bool:
+def _reads(value: Union[BoundExpression, Any], name: str) -> bool:
     """Whether an expression, or one that it stands for, reads a variable."""
     names = {node.id for node in ast.walk(value.node) if isinstance(node, ast.Name)}
     return name in names or any(other in names and _reads(bound, name) for other, bound in value.values.items())

@@ -18,7 +18,7 @@ from pijit.core.graph.reverse.errors import ANSWERS, OtherShapes, TooLarge
 from pijit.core.graph.reverse.forward import HOST_CALL, MARKS, expression, host_call, statement
 from pijit.core.graph.reverse.library_calls import is_root_of_sum
 from pijit.core.graph.reverse.needs import Needs, SequenceNeeds
-from pijit.core.graph.reverse.regions import Conditional, Exit, Guard, Item, Loop
+from pijit.core.graph.reverse.regions import Conditional, Item, LoopExit, LoopRegion, RequiredCondition
 from pijit.core.graph.reverse.roots import STORES
 from pijit.core.graph.reverse.uncounted import UncountedLoops
 from pijit.core.graph.types import Array, Object, Scalar
@@ -52,7 +52,7 @@ class Forward:
         after: the same after it.
     """
 
-    def __init__(self, code: Code, needs: Needs, limit: int, checkpointed: Mapping[Loop, Set[Value]],
+    def __init__(self, code: Code, needs: Needs, limit: int, checkpointed: Mapping[LoopRegion, Set[Value]],
                  levels: int) -> None:
         self.code, self.needs, self._limit = code, needs, limit
         self.checkpoints = Checkpoints(self, checkpointed, levels)
@@ -67,11 +67,11 @@ class Forward:
         for item in items:
             if isinstance(item, Op):
                 self._op(item)
-            elif isinstance(item, Loop):
+            elif isinstance(item, LoopRegion):
                 self._loop(item, False)
             elif isinstance(item, Conditional):
                 self._conditional(item)
-            elif isinstance(item, Exit):
+            elif isinstance(item, LoopExit):
                 self._uncounted.exit(item)
             else:
                 self._guard(item)
@@ -94,11 +94,11 @@ class Forward:
             if (kept is None or item in kept) and not self._renew(item, needs, kept_arrays):
                 if isinstance(item, Op):
                     self._op(item)
-                elif isinstance(item, Loop):
+                elif isinstance(item, LoopRegion):
                     self._loop(item, self.needs.is_active(item))
                 elif isinstance(item, Conditional):
                     self._conditional(item)
-                elif isinstance(item, Guard) and kept is None:
+                elif isinstance(item, RequiredCondition) and kept is None:
                     self._guard(item)
             for root, name in last.items():
                 if root in self.needs.stored_by(item) and needs.versions[item][root] + 1 == needs.last[root]:
@@ -121,7 +121,7 @@ class Forward:
         """Write an operation on arrays a second time."""
         self.code.line("%s = %s" % (self.code.name(cast(Value, op.result)), expression(self.code, op)))
 
-    def _guard(self, guard: Guard) -> None:
+    def _guard(self, guard: RequiredCondition) -> None:
         self.require(("not %s" if guard.holds else "%s") % self.code.name(guard.condition))
 
     def require(self, fails: str, error: Type[OtherShapes] = OtherShapes) -> None:
@@ -165,11 +165,11 @@ class Forward:
     # ---- loops ----
 
     @staticmethod
-    def least_name(loop: Loop) -> str:
+    def least_name(loop: LoopRegion) -> str:
         """Stands for the least number of iterations, until the backward part is written."""
         return "LEAST_%d" % loop.number
 
-    def _loop(self, loop: Loop, saving: bool) -> None:
+    def _loop(self, loop: LoopRegion, saving: bool) -> None:
         """Write a loop; ``saving``: it saves what its backward part needs."""
         code = self.code
         if not loop.is_counted:
@@ -192,7 +192,7 @@ class Forward:
             code.line("%s = %s" % (code.name(loop.index), code.name(loop.limit)))
             self.plain(loop.header)
 
-    def body(self, loop: Loop, saving: bool) -> None:
+    def body(self, loop: LoopRegion, saving: bool) -> None:
         """Write the body of a loop; ``saving``: the random numbers that it draws become rows."""
         for item in loop.items:
             self.plain([item])
@@ -200,7 +200,7 @@ class Forward:
                 self._save_value(loop, item.result, self.place(loop))
         self.move(loop.params, loop.next)
 
-    def _allocate(self, loop: Loop) -> None:
+    def _allocate(self, loop: LoopRegion) -> None:
         """Write the arrays of saved rows. Beyond the limit, the tape runs the call, and reports that if it must."""
         code, saved = self.code, self.needs.rows(loop)
         if loop in self.checkpoints.loops:
@@ -229,32 +229,32 @@ class Forward:
             name, code.object(np.empty, "empty"), count, sizes,
             code.object(value.type.dtype, value.type.dtype.name)))  # type: ignore[union-attr]
 
-    def _save(self, loop: Loop) -> None:
+    def _save(self, loop: LoopRegion) -> None:
         """Write what an iteration saves at its start."""
         if loop in self.checkpoints.loops:
             self.checkpoints.save(loop)
         else:
             self.save(loop, self.place(loop))
 
-    def save(self, loop: Loop, place: str) -> None:
+    def save(self, loop: LoopRegion, place: str) -> None:
         """Write that the values which an iteration needs backwards become a row."""
         for value in self.needs.saved(loop):
             self._save_value(loop, value, place)
 
-    def _save_value(self, loop: Loop, value: Value, place: str) -> None:
+    def _save_value(self, loop: LoopRegion, value: Value, place: str) -> None:
         self.code.line("%s[%s] = %s" % (self.code.rows(loop, value), place, self.code.name(value)))
 
-    def save_following(self, loop: Loop, place: str) -> None:
+    def save_following(self, loop: LoopRegion, place: str) -> None:
         """Write the row after the last one, which the last iteration reads."""
         for value in self.needs.in_following_row(loop):
             self.code.line("%s[%s] = %s" % (self.code.rows(loop, value), place, self.code.name(value)))
 
-    def place(self, loop: Loop) -> str:
+    def place(self, loop: LoopRegion) -> str:
         """The number of the current iteration."""
         index, start = self.code.name(loop.index), self.code.name(loop.start)
         return index if start == "0" else "%s - %s" % (index, start)
 
-    def restore(self, loop: Loop) -> Dict[Value, str]:
+    def restore(self, loop: LoopRegion) -> Dict[Value, str]:
         """Write what reads the saved values of an iteration; arrays of outside get the name of their row.
 
         Returns: the names of the last versions that are saved.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.errors import OtherShapes, TooLarge
-from pijit.core.graph.reverse.regions import Exit, Loop
+from pijit.core.graph.reverse.regions import LoopExit, LoopRegion
 
 if TYPE_CHECKING:
     from pijit.core.graph.reverse.sequence import Forward
@@ -34,7 +34,7 @@ class UncountedLoops:
     def __init__(self, forward: Forward, limit: int, levels: int) -> None:
         self._forward, self._limit, self._levels = forward, limit, levels
 
-    def write(self, loop: Loop, saving: bool) -> None:
+    def write(self, loop: LoopRegion, saving: bool) -> None:
         """Write a loop; ``saving``: it saves what its backward part needs."""
         forward, code = self._forward, self._forward.code
         index = code.name(loop.index)
@@ -57,12 +57,12 @@ class UncountedLoops:
             forward.save_following(loop, index)
             forward.require("%s < %s" % (index, forward.least_name(loop)), OtherShapes)
 
-    def exit(self, item: Exit) -> None:
+    def exit(self, item: LoopExit) -> None:
         """Write an exit of the loop around it."""
         self._forward.code.line("if %s%s:" % ("" if item.holds else "not ", self._forward.code.name(item.condition)))
         self._forward.code.line("    break")
 
-    def _allocate(self, loop: Loop, saved: Sequence[Value]) -> None:
+    def _allocate(self, loop: LoopRegion, saved: Sequence[Value]) -> None:
         """Write the arrays of rows."""
         forward, code = self._forward, self._forward.code
         code.line("%s = %d // %s(%s, 1)" % (self._capacity(loop), min(self._limit, MOST_ROWS[self._levels]),
@@ -71,6 +71,6 @@ class UncountedLoops:
             forward.allocate(code.rows(loop, value), value, self._capacity(loop) + " + 1")
 
     @staticmethod
-    def _capacity(loop: Loop) -> str:
+    def _capacity(loop: LoopRegion) -> str:
         """The variable of the number of rows."""
         return "m_%d" % loop.number

@@ -14,7 +14,7 @@ from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.ops import RAISES_FLAGS
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import symbols
-from pijit.core.kernel.abi import Layout
+from pijit.core.kernel.abi import FrameLayout
 from pijit.core.kernel.emit import scalars
 from pijit.core.kernel.emit.emitter import Emitter
 from pijit.core.kernel.errors import CompileError
@@ -65,7 +65,7 @@ class ArrayWriter(Emitter):
 
     blocking: TiledLoops
 
-    def __init__(self, graph: Graph, layout: Layout, flavour: CompileOptions, names: Dict[str, Any]) -> None:
+    def __init__(self, graph: Graph, layout: FrameLayout, flavour: CompileOptions, names: Dict[str, Any]) -> None:
         super().__init__(graph, layout)
         self.flavour = flavour
         self.names = dict(names)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Sequence, Set, Tuple
 
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
-from pijit.core.kernel.abi import Layout
+from pijit.core.kernel.abi import FrameLayout
 from pijit.core.kernel.exit_causes import Causes
 from pijit.core.kernel.plan import control_tree
 from pijit.core.kernel.plan.operands import Name
@@ -44,7 +44,7 @@ class Emitter:
     cause the next exit. ``together`` are the operations that are written at once.
     """
 
-    def __init__(self, graph: Graph, layout: Layout) -> None:
+    def __init__(self, graph: Graph, layout: FrameLayout) -> None:
         self.graph = graph
         self.layout = layout
         self.used: Set[Value] = set(graph.uses())

@@ -32,7 +32,7 @@ ENOUGH = 16
 """The largest number of pending checks."""
 
 
-class Check(NamedTuple):
+class PendingCheck(NamedTuple):
     """A pending check: an operation that may have raised a flag, and the variables of its result and operands."""
 
     what: str
@@ -50,7 +50,7 @@ class FpChecks:
 
     def __init__(self, emitter: KernelEmitter) -> None:
         self.emitter = emitter
-        self.waiting: List[Check] = []
+        self.waiting: List[PendingCheck] = []
         self.exit: Optional[SideExit] = None
 
     def add(self, op: Op, what: str, result: Name, operands: List[Operand]) -> None:
@@ -61,7 +61,7 @@ class FpChecks:
         if self.waiting and (self.waiting[0].kind != kind or len(self.waiting) >= ENOUGH):
             self.write()
         self.exit = self.exit if self.waiting else op.exit
-        self.waiting.append(Check(what, result, operands, kind, op.attrs.get("always_checked", 0), op))
+        self.waiting.append(PendingCheck(what, result, operands, kind, op.attrs.get("always_checked", 0), op))
 
     def check_before(self, op: Op) -> Op:
         """Write the checks that must precede an operation. Returns the operation, with the exit of pending checks."""

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """A block of rows: the first one, and their number."""
 
     first: Operand
@@ -217,7 +217,7 @@ def count_true(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand]
 
 
 def compute(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], arrays: List[ArrayVariable],
-            scalars: Sequence[str], result: ArrayVariable, block: Optional[Block] = None, odd: str = "",
+            scalars: Sequence[str], result: ArrayVariable, block: Optional[RowBlock] = None, odd: str = "",
             new: bool = False, delays_stores: bool = False, ends: Ends = NO_ENDS) -> None:
     """Write the nest, for all rows or for a block of them.
 

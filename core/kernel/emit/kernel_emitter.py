@@ -13,7 +13,7 @@ from pijit.core._launcher import ERROR
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, half_of
-from pijit.core.kernel.abi import Layout, part_word
+from pijit.core.kernel.abi import FrameLayout, part_word
 from pijit.core.kernel.emit import fused_nest, scalars
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.emit.array_values import ALWAYS_CHECKED, LISTENING, ArrayWriter
@@ -49,7 +49,7 @@ NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **compl
 class KernelEmitter(ArrayWriter):
     """Writes the source of one kernel."""
 
-    def __init__(self, graph: Graph, layout: Layout, flavour: CompileOptions = PLAIN) -> None:
+    def __init__(self, graph: Graph, layout: FrameLayout, flavour: CompileOptions = PLAIN) -> None:
         super().__init__(graph, layout, flavour, NAMES)
         plan = self.plan
         self.float_checks = FpChecks(self)
@@ -262,7 +262,7 @@ class KernelEmitter(ArrayWriter):
             raise CompileError("no %s on %r" % (op.name, kind))
         self.row(op, row, kind)
 
-    def row(self, op: Op, row: scalars.Row, kind: Scalar) -> None:
+    def row(self, op: Op, row: scalars.ScalarRow, kind: Scalar) -> None:
         """Write one operation of a row in scalars.py; ``kind`` gives the bounds in its templates."""
         fields = scalars.parameters(kind)
         fields.update(zip("abc", (self.text[value] for value in op.args)))

@@ -21,14 +21,14 @@ import numpy as np
 
 from pijit.core.graph.types import Scalar, half_of
 from pijit.core.kernel.llvm.float_intrinsics import float_bits
-from pijit.core.kernel.plan.operands import Constant, Literal, integer
+from pijit.core.kernel.plan.operands import ConstantOperand, Literal, integer
 from pijit.core.kernel.plan.strips import FLAG_CHECKS
 from pijit.core.named_tuples import NamedTuple
 
 MINIMUM = -2 ** 63
 
 
-class Row(NamedTuple):
+class ScalarRow(NamedTuple):
     """One operation.
 
     Attributes:
@@ -54,96 +54,96 @@ class Row(NamedTuple):
 _RANGE = "outside({r}, {lo}, {hi})"
 
 
-def _integer_rows() -> Dict[Tuple[str, str, str], Row]:
-    rows: Dict[Tuple[str, str, str], Row] = {}
+def _integer_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
+    rows: Dict[Tuple[str, str, str], ScalarRow] = {}
     for name in ("add", "sub", "mul"):
         plain = "i%s({a}, {b})" % name
-        rows[name, "*", "i"] = Row(plain, "i%s_overflows({a}, {b})" % name)
-        rows[name, "*", "n"] = Row(plain, "i%s_overflows({a}, {b})" % name, _RANGE)
-        rows[name, "*", "u"] = Row("u%s({a}, {b})" % name, "u%s_overflows({a}, {b})" % name)
-        rows[name, "raw", "i"] = Row(plain)
+        rows[name, "*", "i"] = ScalarRow(plain, "i%s_overflows({a}, {b})" % name)
+        rows[name, "*", "n"] = ScalarRow(plain, "i%s_overflows({a}, {b})" % name, _RANGE)
+        rows[name, "*", "u"] = ScalarRow("u%s({a}, {b})" % name, "u%s_overflows({a}, {b})" % name)
+        rows[name, "raw", "i"] = ScalarRow(plain)
     for name, source in (("floordiv", "ifloordiv"), ("mod", "imod")):
         plain = "%s({a}, {b})" % source
-        rows[name, "*", "i"] = Row(plain, "idivides_badly({a}, {b})")
-        rows[name, "*", "n"] = Row(plain, "idivides_badly({a}, {b})", _RANGE)
-        rows[name, "*", "u"] = Row("u%s({a}, {b})" % name, "{b} == uint64(0)")
-        rows[name, "raw", "i"] = Row(plain)
+        rows[name, "*", "i"] = ScalarRow(plain, "idivides_badly({a}, {b})")
+        rows[name, "*", "n"] = ScalarRow(plain, "idivides_badly({a}, {b})", _RANGE)
+        rows[name, "*", "u"] = ScalarRow("u%s({a}, {b})" % name, "{b} == uint64(0)")
+        rows[name, "raw", "i"] = ScalarRow(plain)
     for name in ("and", "or", "xor"):
-        rows[name, "*", "i"] = rows[name, "*", "n"] = Row("i%s({a}, {b})" % name)
-        rows[name, "*", "u"] = Row("u%s({a}, {b})" % name)
-    rows["shl", "*", "i"] = Row("ishl({a}, {b})", "ishl_loses({a}, {b})")
-    rows["shl", "raw", "i"] = Row("ishl({a}, {b})")
-    rows["shl", "np", "i"] = Row("choose(outside({b}, 0, 63), 0, ishl({a}, {b}))")
-    rows["shl", "np", "n"] = Row("choose(outside({b}, 0, {bits} - 1), 0, wrap{sign}(ishl({a}, {b}), {bits}))")
-    rows["shl", "np", "u"] = Row("choose_unsigned({b} > uint64(63), uint64(0), ushl({a}, {b}))")
-    rows["shr", "*", "i"] = Row("ishr({a}, choose({b} > 63, 63, {b}))", "{b} < 0")
-    rows["shr", "np", "i"] = rows["shr", "np", "n"] = Row("ishr({a}, choose(outside({b}, 0, 63), 63, {b}))")
-    rows["shr", "np", "u"] = Row("choose_unsigned({b} > uint64(63), uint64(0), ushr({a}, {b}))")
-    rows["neg", "*", "i"] = Row("isub(0, {a})", "{a} == (%d)" % MINIMUM)
-    rows["neg", "*", "n"] = Row("isub(0, {a})", "", _RANGE)
-    rows["neg", "*", "u"] = Row("usub(uint64(0), {a})", "{a} != uint64(0)")
-    rows["invert", "*", "i"] = Row("ixor({a}, -1)")
-    rows["invert", "*", "n"] = Row("choose({lo} < 0, ixor({a}, -1), isub({hi}, {a}))")
-    rows["invert", "*", "u"] = Row("uxor({a}, uint64(18446744073709551615))")
-    rows["abs", "*", "i"] = Row("choose({a} < 0, isub(0, {a}), {a})", "{a} == (%d)" % MINIMUM)
-    rows["abs", "*", "n"] = Row("choose({a} < 0, isub(0, {a}), {a})", "", _RANGE)
-    rows["abs", "*", "u"] = Row("{a}")
+        rows[name, "*", "i"] = rows[name, "*", "n"] = ScalarRow("i%s({a}, {b})" % name)
+        rows[name, "*", "u"] = ScalarRow("u%s({a}, {b})" % name)
+    rows["shl", "*", "i"] = ScalarRow("ishl({a}, {b})", "ishl_loses({a}, {b})")
+    rows["shl", "raw", "i"] = ScalarRow("ishl({a}, {b})")
+    rows["shl", "np", "i"] = ScalarRow("choose(outside({b}, 0, 63), 0, ishl({a}, {b}))")
+    rows["shl", "np", "n"] = ScalarRow("choose(outside({b}, 0, {bits} - 1), 0, wrap{sign}(ishl({a}, {b}), {bits}))")
+    rows["shl", "np", "u"] = ScalarRow("choose_unsigned({b} > uint64(63), uint64(0), ushl({a}, {b}))")
+    rows["shr", "*", "i"] = ScalarRow("ishr({a}, choose({b} > 63, 63, {b}))", "{b} < 0")
+    rows["shr", "np", "i"] = rows["shr", "np", "n"] = ScalarRow("ishr({a}, choose(outside({b}, 0, 63), 63, {b}))")
+    rows["shr", "np", "u"] = ScalarRow("choose_unsigned({b} > uint64(63), uint64(0), ushr({a}, {b}))")
+    rows["neg", "*", "i"] = ScalarRow("isub(0, {a})", "{a} == (%d)" % MINIMUM)
+    rows["neg", "*", "n"] = ScalarRow("isub(0, {a})", "", _RANGE)
+    rows["neg", "*", "u"] = ScalarRow("usub(uint64(0), {a})", "{a} != uint64(0)")
+    rows["invert", "*", "i"] = ScalarRow("ixor({a}, -1)")
+    rows["invert", "*", "n"] = ScalarRow("choose({lo} < 0, ixor({a}, -1), isub({hi}, {a}))")
+    rows["invert", "*", "u"] = ScalarRow("uxor({a}, uint64(18446744073709551615))")
+    rows["abs", "*", "i"] = ScalarRow("choose({a} < 0, isub(0, {a}), {a})", "{a} == (%d)" % MINIMUM)
+    rows["abs", "*", "n"] = ScalarRow("choose({a} < 0, isub(0, {a}), {a})", "", _RANGE)
+    rows["abs", "*", "u"] = ScalarRow("{a}")
     return rows
 
 
-def _float_rows() -> Dict[Tuple[str, str, str], Row]:
-    rows: Dict[Tuple[str, str, str], Row] = {}
+def _float_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
+    rows: Dict[Tuple[str, str, str], ScalarRow] = {}
     for name in ("add", "sub", "mul"):
-        rows[name, "py", "f"] = Row("f%s({a}, {b})" % name)
-        rows[name, "np", "f"] = Row("f%s({a}, {b})" % name, "", "", FLAG_CHECKS[name, "f"])
-    rows["truediv", "py", "f"] = Row("fdiv({a}, {b})", "{b} == 0.0")
-    rows["truediv", "np", "f"] = Row("fdiv({a}, {b})", "", "", FLAG_CHECKS["truediv", "f"])
+        rows[name, "py", "f"] = ScalarRow("f%s({a}, {b})" % name)
+        rows[name, "np", "f"] = ScalarRow("f%s({a}, {b})" % name, "", "", FLAG_CHECKS[name, "f"])
+    rows["truediv", "py", "f"] = ScalarRow("fdiv({a}, {b})", "{b} == 0.0")
+    rows["truediv", "np", "f"] = ScalarRow("fdiv({a}, {b})", "", "", FLAG_CHECKS["truediv", "f"])
     for name in ("floordiv", "mod"):
-        rows[name, "py", "f"] = Row("f%s({a}, {b})" % name, "{b} == 0.0")
-        rows[name, "np", "f"] = Row("f%s({a}, {b})" % name, "fdivision_flags({a}, {b})")
-    rows["neg", "*", "f"] = Row("fneg({a})")
-    rows["abs", "*", "f"] = Row("fabs({a})")
+        rows[name, "py", "f"] = ScalarRow("f%s({a}, {b})" % name, "{b} == 0.0")
+        rows[name, "np", "f"] = ScalarRow("f%s({a}, {b})" % name, "fdivision_flags({a}, {b})")
+    rows["neg", "*", "f"] = ScalarRow("fneg({a})")
+    rows["abs", "*", "f"] = ScalarRow("fabs({a})")
     return rows
 
 
-def _other_rows() -> Dict[Tuple[str, str, str], Row]:
-    rows: Dict[Tuple[str, str, str], Row] = {}
+def _other_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
+    rows: Dict[Tuple[str, str, str], ScalarRow] = {}
     for name, source in (("and", "{a} and {b}"), ("or", "{a} or {b}"), ("xor", "{a} != {b}")):
-        rows[name, "*", "b"] = Row(source)
+        rows[name, "*", "b"] = ScalarRow(source)
     rows["add", "np", "b"] = rows["or", "*", "b"]
     rows["mul", "np", "b"] = rows["and", "*", "b"]
-    rows["invert", "np", "b"] = rows["not", "*", "b"] = Row("not {a}")
-    rows["abs", "np", "b"] = Row("{a}")
-    rows["flag", "*", "b"] = Row("{a}")
-    rows["select", "*", "b"] = Row("{b} if {a} else {c}")
-    rows["truth", "*", "b"] = Row("{a}")
-    rows["truth", "*", "i"] = rows["truth", "*", "n"] = Row("{a} != 0")
-    rows["truth", "*", "u"] = Row("{a} != uint64(0)")
-    rows["truth", "*", "f"] = Row("{a} != {zero}")
+    rows["invert", "np", "b"] = rows["not", "*", "b"] = ScalarRow("not {a}")
+    rows["abs", "np", "b"] = ScalarRow("{a}")
+    rows["flag", "*", "b"] = ScalarRow("{a}")
+    rows["select", "*", "b"] = ScalarRow("{b} if {a} else {c}")
+    rows["truth", "*", "b"] = ScalarRow("{a}")
+    rows["truth", "*", "i"] = rows["truth", "*", "n"] = ScalarRow("{a} != 0")
+    rows["truth", "*", "u"] = ScalarRow("{a} != uint64(0)")
+    rows["truth", "*", "f"] = ScalarRow("{a} != {zero}")
     return rows
 
 
-def _complex_rows() -> Dict[Tuple[str, str, str], Row]:
-    rows: Dict[Tuple[str, str, str], Row] = {}
+def _complex_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
+    rows: Dict[Tuple[str, str, str], ScalarRow] = {}
     for name in ("add", "sub", "mul"):
-        rows[name, "py", "c"] = Row("c%s({a}, {b})" % name)
-        rows[name, "np", "c"] = Row("c%s({a}, {b})" % name, "", "", FLAG_CHECKS[name, "c"])
-    rows["truediv", "py", "c"] = Row("cdiv({a}, {b})", "cdivides_badly({b})")
-    rows["truediv", "np", "c"] = Row("cscaled({a}, {b})", "", "", FLAG_CHECKS["truediv", "c"])
-    rows["neg", "*", "c"] = Row("cneg({a})")
-    rows["real", "*", "c"] = Row("creal({a})")
-    rows["imag", "*", "c"] = Row("cimag({a})")
-    rows["complex", "*", "f"] = Row("cpair({a}, {b})")
-    rows["abs", "py", "c"] = Row("{hypot}(creal({a}), cimag({a}))", "", "makes_odd({r}, creal({a}), cimag({a}))",
+        rows[name, "py", "c"] = ScalarRow("c%s({a}, {b})" % name)
+        rows[name, "np", "c"] = ScalarRow("c%s({a}, {b})" % name, "", "", FLAG_CHECKS[name, "c"])
+    rows["truediv", "py", "c"] = ScalarRow("cdiv({a}, {b})", "cdivides_badly({b})")
+    rows["truediv", "np", "c"] = ScalarRow("cscaled({a}, {b})", "", "", FLAG_CHECKS["truediv", "c"])
+    rows["neg", "*", "c"] = ScalarRow("cneg({a})")
+    rows["real", "*", "c"] = ScalarRow("creal({a})")
+    rows["imag", "*", "c"] = ScalarRow("cimag({a})")
+    rows["complex", "*", "f"] = ScalarRow("cpair({a}, {b})")
+    rows["abs", "py", "c"] = ScalarRow("{hypot}(creal({a}), cimag({a}))", "", "makes_odd({r}, creal({a}), cimag({a}))",
                                libm="hypot")
-    rows["abs", "np", "c"] = Row("{hypot}(creal({a}), cimag({a}))", "", "odd_size({r}, creal({a}), cimag({a}))",
+    rows["abs", "np", "c"] = ScalarRow("{hypot}(creal({a}), cimag({a}))", "", "odd_size({r}, creal({a}), cimag({a}))",
                                libm="hypot")
-    rows["infinite", "*", "c"] = Row("cinfinite({a})")
-    rows["truth", "*", "c"] = Row("ctrue({a})")
+    rows["infinite", "*", "c"] = ScalarRow("cinfinite({a})")
+    rows["truth", "*", "c"] = ScalarRow("ctrue({a})")
     return rows
 
 
-ROWS: Dict[Tuple[str, str, str], Row] = {}
+ROWS: Dict[Tuple[str, str, str], ScalarRow] = {}
 ROWS.update(_integer_rows())
 ROWS.update(_float_rows())
 ROWS.update(_other_rows())
@@ -170,7 +170,7 @@ def integer_range(dtype: np.dtype[Any]) -> Tuple[int, int]:
     return int(info.min), int(info.max)
 
 
-def find_row(name: str, kind: Scalar) -> Optional[Row]:
+def find_row(name: str, kind: Scalar) -> Optional[ScalarRow]:
     """The row of an operation on operands of this type, or None."""
     letter = machine_kind(kind)
     return ROWS.get((name, kind.family, letter)) or ROWS.get((name, "*", letter))
@@ -187,7 +187,7 @@ def parameters(kind: Scalar) -> Dict[str, Any]:
             "sign": "_signed" if kind.dtype.kind == "i" else "_unsigned"}
 
 
-def constant(value: Any, kind: Scalar) -> Constant:
+def constant(value: Any, kind: Scalar) -> ConstantOperand:
     """A scalar constant."""
     letter = machine_kind(kind)
     if letter == "b":
@@ -195,24 +195,24 @@ def constant(value: Any, kind: Scalar) -> Constant:
     if letter in "in":
         return integer(int(value))
     if letter == "u":
-        return Constant(int(value), "uint64(%d)" % int(value))
+        return ConstantOperand(int(value), "uint64(%d)" % int(value))
     if letter == "c":
         parts = tuple(constant(part, half_of(kind)) for part in (value.real, value.imag))
-        return Constant(complex(value), "cpair(%s, %s)" % parts)
+        return ConstantOperand(complex(value), "cpair(%s, %s)" % parts)
     number = _double(float(value))
-    return number if kind.dtype.itemsize == 8 else Constant(number.value, "narrow(%s)" % number)
+    return number if kind.dtype.itemsize == 8 else ConstantOperand(number.value, "narrow(%s)" % number)
 
 
-def _double(value: float) -> Constant:
-    number = Constant(value, "f8_bits(%d)" % float_bits(value))
+def _double(value: float) -> ConstantOperand:
+    number = ConstantOperand(value, "f8_bits(%d)" % float_bits(value))
     return Literal(value) if number.is_finite else number
 
 
-def cast(kind: Scalar, to: Scalar, checked: bool) -> Row:
+def cast(kind: Scalar, to: Scalar, checked: bool) -> ScalarRow:
     """The row for a conversion of {a}; with ``checked`` it leaves when the value does not fit."""
     source, target = machine_kind(kind), machine_kind(to)
     if target == "b":
-        return find_row("truth", kind) or Row("{a}")
+        return find_row("truth", kind) or ScalarRow("{a}")
     if target == "c":
         return _to_complex(kind, to, checked)
     if source == "b":
@@ -223,64 +223,64 @@ def cast(kind: Scalar, to: Scalar, checked: bool) -> Row:
         return _from_unsigned(target, to, checked)
     if source == "f":
         return _from_float(kind, target, to, checked)
-    return Row("{a}")
+    return ScalarRow("{a}")
 
 
-def _to_complex(kind: Scalar, to: Scalar, checked: bool) -> Row:
+def _to_complex(kind: Scalar, to: Scalar, checked: bool) -> ScalarRow:
     """A real number becomes the real part; the imaginary part is +0.0."""
     half = half_of(to)
     if kind.dtype.kind != "c":
         row = cast(kind, half, checked)
         return row._replace(value="cpair(%s, %s)" % (row.value, constant(0.0, half)))
     if kind.dtype.itemsize == to.dtype.itemsize:
-        return Row("{a}")
+        return ScalarRow("{a}")
     if half.dtype.itemsize == 8:
-        return Row("cwiden({a})")
-    return Row("cnarrow({a})", "either(narrow_flags(creal({a})), narrow_flags(cimag({a})))" if checked else "")
+        return ScalarRow("cwiden({a})")
+    return ScalarRow("cnarrow({a})", "either(narrow_flags(creal({a})), narrow_flags(cimag({a})))" if checked else "")
 
 
-def _from_integer(a: str, target: str, to: Scalar, checked: bool) -> Row:
+def _from_integer(a: str, target: str, to: Scalar, checked: bool) -> ScalarRow:
     if target == "i":
-        return Row(a)
+        return ScalarRow(a)
     if target == "n":
         if checked:
-            return Row(a, "outside(%s, {lo}, {hi})" % a)
-        return Row("wrap{sign}(%s, {bits})" % a)
+            return ScalarRow(a, "outside(%s, {lo}, {hi})" % a)
+        return ScalarRow("wrap{sign}(%s, {bits})" % a)
     if target == "u":
-        return Row("as_unsigned(%s)" % a, "%s < 0" % a if checked else "")
+        return ScalarRow("as_unsigned(%s)" % a, "%s < 0" % a if checked else "")
     exact = 2 ** (np.finfo(to.dtype).nmant + 1)
-    return Row("i_to_f%d(%s)" % (to.dtype.itemsize, a),
+    return ScalarRow("i_to_f%d(%s)" % (to.dtype.itemsize, a),
                "outside(%s, %d, %d)" % (a, -exact, exact) if checked else "")
 
 
-def _from_unsigned(target: str, to: Scalar, checked: bool) -> Row:
+def _from_unsigned(target: str, to: Scalar, checked: bool) -> ScalarRow:
     if target == "u":
-        return Row("{a}")
+        return ScalarRow("{a}")
     if target == "f":
         exact = 2 ** (np.finfo(to.dtype).nmant + 1)
-        return Row("u_to_f%d({a})" % to.dtype.itemsize, "{a} > uint64(%d)" % exact if checked else "")
+        return ScalarRow("u_to_f%d({a})" % to.dtype.itemsize, "{a} > uint64(%d)" % exact if checked else "")
     if checked:
-        return Row("as_signed({a})", "{a} > uint64({hi})")
-    return Row("as_signed({a})" if target == "i" else "wrap{sign}(as_signed({a}), {bits})")
+        return ScalarRow("as_signed({a})", "{a} > uint64({hi})")
+    return ScalarRow("as_signed({a})" if target == "i" else "wrap{sign}(as_signed({a}), {bits})")
 
 
-def _from_float(kind: Scalar, target: str, to: Scalar, checked: bool) -> Row:
+def _from_float(kind: Scalar, target: str, to: Scalar, checked: bool) -> ScalarRow:
     double = "{a}" if kind.dtype.itemsize == 8 else "widen({a})"
     if target == "f":
         if to.dtype.itemsize == kind.dtype.itemsize:
-            return Row("{a}")
+            return ScalarRow("{a}")
         if to.dtype.itemsize == 8:
-            return Row("widen({a})")
-        return Row("narrow({a})", "narrow_flags({a})" if checked else "")
+            return ScalarRow("widen({a})")
+        return ScalarRow("narrow({a})", "narrow_flags({a})" if checked else "")
     if target == "u":
-        return Row("f8_to_u(%s)" % double, "not (%s > -1.0 and %s < 18446744073709551616.0)"
+        return ScalarRow("f8_to_u(%s)" % double, "not (%s > -1.0 and %s < 18446744073709551616.0)"
                    % (double, double)
                    if checked else "")
     whole = "f8_to_i(%s)" % double
     if target == "i":
-        return Row(whole, "not (%s >= -9223372036854775808.0 and %s < 9223372036854775808.0)"
+        return ScalarRow(whole, "not (%s >= -9223372036854775808.0 and %s < 9223372036854775808.0)"
                    % (double, double)
                    if checked else "")
     if checked:
-        return Row(whole, "not (%s > {lo} - 1.0 and %s < {hi} + 1.0)" % (double, double))
-    return Row("wrap{sign}(%s, {bits})" % whole)
+        return ScalarRow(whole, "not (%s > {lo} - 1.0 and %s < {hi} + 1.0)" % (double, double))
+    return ScalarRow("wrap{sign}(%s, {bits})" % whole)

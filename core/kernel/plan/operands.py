@@ -29,12 +29,12 @@ class Name(Operand):
     __slots__ = ()
 
 
-class Constant(Operand):
+class ConstantOperand(Operand):
     """A number. Its text may be a call, such as ``narrow((0.5))``, which a variable holds if it is needed twice."""
 
     __slots__ = ("value",)
 
-    def __new__(cls, value: Any, text: str) -> Constant:
+    def __new__(cls, value: Any, text: str) -> ConstantOperand:
         made = str.__new__(cls, text)
         made.value = value
         return made
@@ -44,7 +44,7 @@ class Constant(Operand):
         return bool(self.value - self.value == 0)
 
 
-class Literal(Constant):
+class Literal(ConstantOperand):
     """A number whose text is a literal of the language."""
 
     __slots__ = ()

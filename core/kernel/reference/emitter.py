@@ -13,7 +13,7 @@ from pijit.core.graph.ir import Graph, Jump, Op, Output, SideExit, Value
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.ops import ALWAYS, FOUND, MAKERS, OVERFLOWS, SYMBOLS, UNKNOWN
 from pijit.core.graph.types import INT, PYTHON_CLASS, WORD, Array, IteratorType, Object, Scalar
-from pijit.core.kernel.abi import INSTANCES, Layout
+from pijit.core.kernel.abi import INSTANCES, FrameLayout
 from pijit.core.kernel.emit.emitter import Emitter
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.reference import effects, runtime
@@ -30,7 +30,7 @@ _UNARY = {"neg": "-%s", "invert": "~%s", "abs": "abs(%s)", "not": "not %s", "tru
 class PythonEmitter(Emitter):
     """Writes ``def name(inputs): ...``; constants that have no literal are in ``names``."""
 
-    def __init__(self, graph: Graph, layout: Layout) -> None:
+    def __init__(self, graph: Graph, layout: FrameLayout) -> None:
         super().__init__(graph, layout)
         self.names: Dict[str, Any] = dict(runtime.NAMES, **effects.NAMES)
         self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}

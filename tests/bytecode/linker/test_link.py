@@ -9,7 +9,7 @@ import pytest
 from pijit.core._launcher import Launcher
 from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Probe, Site, link
+from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site, ValueProbe, link
 from pijit.guards.guard import IsType
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import Global
@@ -269,7 +269,7 @@ def test_probes_see_what_calls_return():
     cfg = build_cfg(decode(probed.__code__))
     calls = [instr.index for instr in cfg.function.instructions if instr.opname == "CALL_FUNCTION"]
     seen = []
-    probes = [Probe(index, lambda value, index=index: seen.append((index, value))) for index in (calls[0], calls[-1])]
+    probes = [ValueProbe(index, lambda value, index=index: seen.append((index, value))) for index in (calls[0], calls[-1])]
     made = linked(probed, cfg, [], probes)
     assert made(lambda x: x * 10, [1, 2]) == ([10, 20], 11)
     assert seen == [(calls[0], 10), (calls[0], 20), (calls[-1], 10)]
@@ -282,7 +282,7 @@ def test_probe_in_front_of_a_site():
     launch = Launch(lambda result: (False, result, 5))
     add = index_of(cfg, "BINARY_ADD")
     site = Site(call + 1, 1, 2, (Call(launch, (("stack", 1),), 2, (ExitPlan(add, (), 2, False),)),))
-    made = linked(probed, cfg, [site], [Probe(call, seen.append)])
+    made = linked(probed, cfg, [site], [ValueProbe(call, seen.append)])
     # Top first: 5 comes to lie below the call's result.
     assert made(lambda x: 3, []) == ([], 8)
     assert seen == [3] and launch.seen == [(3,)]

@@ -7,8 +7,8 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("earlier versions have tests of their own", allow_module_level=True)
 
-from pijit.core.bytecode.linker.deferred_warning import Report
-from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Probe, Site, held_back, link
+from pijit.core.bytecode.linker.deferred_warning import FlagReport
+from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site, ValueProbe, held_back, link
 from pijit.core.bytecode.linker.osr import Given
 from tests.bytecode.linker.link_samples_311 import (
     NUMBERS,
@@ -44,7 +44,7 @@ def test_probes_see_what_calls_return():
     cfg = cfg_of(probed)
     calls = [instr.index for instr in cfg.function.instructions if instr.opname == "CALL_FUNCTION"]
     seen = []
-    probes = [Probe(index, lambda value, index=index: seen.append((index, value))) for index in (calls[0], calls[-1])]
+    probes = [ValueProbe(index, lambda value, index=index: seen.append((index, value))) for index in (calls[0], calls[-1])]
     assert linked(probed, cfg, [], probes)(lambda x: x * 10, [1, 2]) == ([10, 20], 11)
     assert seen == [(calls[0], 10), (calls[0], 20), (calls[-1], 10)]
 
@@ -60,13 +60,13 @@ def test_probes_of_callables_with_an_empty_slot_above():
         return len(x) + abs(len(x))
 
     seen, cfg = [], cfg_of(calls)
-    probes = [Probe(instr.index, seen.append) for instr in cfg.function.instructions if instr.opname == "LOAD_GLOBAL"]
+    probes = [ValueProbe(instr.index, seen.append) for instr in cfg.function.instructions if instr.opname == "LOAD_GLOBAL"]
     assert linked(calls, cfg, [], probes)("ab") == 4 and seen == [len, abs, len]
 
 
 def test_probes_of_what_is_taken_apart():
     cfg, seen = cfg_of(unpack), []
-    probe = Probe(index_of(cfg, "UNPACK_SEQUENCE"), seen.append, 3)
+    probe = ValueProbe(index_of(cfg, "UNPACK_SEQUENCE"), seen.append, 3)
     assert linked(unpack, cfg, [], [probe])((1, 2, 3)) == (3, 2, 1) and seen == [(1, 2, 3)]
 
 
@@ -77,7 +77,7 @@ def test_probe_in_front_of_a_site():
     launch = Launch(lambda result: (None, result, 5))
     add = index_of(cfg, "BINARY_ADD")
     site = Site(call + 1, 1, 2, (Call(launch, (("stack", 1),), 2, (ExitPlan(add, (), 2, False),)),))
-    assert linked(probed, cfg, [site], [Probe(call, seen.append)])(lambda x: 3, []) == ([], 8)  # top first: 5 is below
+    assert linked(probed, cfg, [site], [ValueProbe(call, seen.append)])(lambda x: 3, []) == ([], 8)  # top first: 5 is below
     assert seen == [3] and launch.seen == [(3,)]
 
 
@@ -108,7 +108,7 @@ def test_floating_point_flags_are_reported(natives):
     cfg = cfg_of(straight)
     behind = index_of(cfg, "BINARY_MULTIPLY") + 1
     launch = Launch((None, (["written"], 4), 1))
-    plan = ExitPlan(behind, (), 1, False, rest=Report("add"))
+    plan = ExitPlan(behind, (), 1, False, rest=FlagReport("add"))
     site = straight_site(launch, (plan._replace(locals=(None,), stack=1),), 2)
     launch.answers = [(None, "unused", (["written"], 4))]
     run = linked(straight, cfg, [site])

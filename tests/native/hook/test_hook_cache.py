@@ -8,7 +8,7 @@ from pijit.core.bytecode.codec.encode import replace_code
 from pijit.guards._evaluate import EntryCache
 from pijit.guards.guard import Equals, IsType, IsUnbound
 from pijit.guards.program import GuardProgram
-from pijit.guards.source import Cell, Global, Local
+from pijit.guards.source import ClosureCell, Global, Local
 
 
 def with_const(code, old, new):
@@ -90,8 +90,8 @@ def test_guards_see_cells_unbound_locals_and_globals():
     guards = [
         IsUnbound(Local(0, "x")),  # an argument that is a cell lives there alone
         IsUnbound(Local(1, "later")),
-        Equals(Cell(own, "x"), 3),
-        Equals(Cell(outer, "free"), 7),
+        Equals(ClosureCell(own, "x"), 3),
+        Equals(ClosureCell(outer, "free"), 7),
         Equals(Global("__name__"), __name__),
     ]
     f = jit_with(f, (guards, with_const(code, 1000, 5000)))
@@ -125,7 +125,7 @@ def test_entries_of_one_code_object_serve_its_closures():
     first, second = make(2), make(3)
     assert first.__code__ is second.__code__
     code = first.__code__
-    k = Cell(code.co_nlocals, "k")
+    k = ClosureCell(code.co_nlocals, "k")
     jit_with(first.py_func, ([Equals(k, 2)], with_const(code, 1000, 2000)),
              ([Equals(k, 3)], with_const(code, 1000, 3000)))
     assert (first(1), second(1)) == ((2, 2000), (3, 3000))

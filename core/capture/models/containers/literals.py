@@ -21,7 +21,7 @@ from pijit.core.capture.values.base import HOLDERS
 from pijit.core.capture.values.key_value_types import type_of_set
 from pijit.core.capture.values.lattice import (
     Abstract,
-    Bound,
+    BoundFunction,
     CellRef,
     Const,
     Instance,
@@ -49,7 +49,8 @@ def as_object(interpreter: Interpreter, value: Abstract) -> Abstract:
         return made_range(interpreter, value)
     if isinstance(value, Method) and is_among(pointer_class(value.owner), HOLDERS):
         return held_method(interpreter, value)
-    if isinstance(value, Bound) and isinstance(value.function, Const) and is_pythons_draw(value.function.object):
+    if (isinstance(value, BoundFunction) and isinstance(value.function, Const)
+            and is_pythons_draw(value.function.object)):
         interpreter.use(value.function)
         return held_method(interpreter, Method(value.owner, value.function.object.__name__))
     if not isinstance(value, Display) and not is_unmade(value):

@@ -26,7 +26,15 @@ from pijit.core.capture.models.objects.special_methods import (
 )
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.heap_locations import CellPlace, FreePlace, GlobalPlace, HeapPlace
-from pijit.core.capture.values.lattice import Abstract, Bound, Const, ListElement, OpaqueObject, Unknown, class_of
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    BoundFunction,
+    Const,
+    ListElement,
+    OpaqueObject,
+    Unknown,
+    class_of,
+)
 from pijit.core.capture.values.predicates import HasLength, HasType, LacksItem
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
@@ -203,7 +211,7 @@ def called_function(instr: Instr, stack: List[Abstract]) -> Optional[types.Funct
     if loads_attribute(instr):
         found = read_class_attribute(sample_of(target), instr.value) if isinstance(target, OpaqueObject) else None
         return _function_of(found.fget) if type(found) is property else None
-    return _function_of(sample_of(target.function if isinstance(target, Bound) else target))
+    return _function_of(sample_of(target.function if isinstance(target, BoundFunction) else target))
 
 
 def _callable_of(instr: Instr, stack: List[Abstract]) -> Optional[Abstract]:
@@ -221,7 +229,7 @@ def may_compile_alone(instr: Instr, stack: List[Abstract]) -> bool:
     if not has_site(instr):
         return False
     target = _callable_of(instr, stack)
-    sample = sample_of(target.function if isinstance(target, Bound) else target) if target is not None else None
+    sample = sample_of(target.function if isinstance(target, BoundFunction) else target) if target is not None else None
     if sys.version_info < (3, 11) or sample is None:
         return True
     if type(sample) is type:
@@ -254,7 +262,7 @@ Found = Optional[Tuple[Callee, List[Abstract], Dict[str, Abstract]]]
 def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str, Abstract],
                 interpreter: Interpreter) -> Found:
     """The Python function that a call runs, with all its arguments; None if it runs something else."""
-    if isinstance(target, Bound):
+    if isinstance(target, BoundFunction):
         return find_callee(_found(target.function, interpreter), [target.owner] + arguments, keywords, interpreter)
     sample = sample_of(target)
     if isinstance(target, (ListElement, VirtualObject)):

@@ -12,7 +12,7 @@ from pijit.core._hook import JitFunction
 from pijit.core.capture.models.containers.sequences import taken_apart
 from pijit.core.capture.models.functions.callees import sample_of
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.lattice import Abstract, Bound, Instance, Tensor, UnescapedFunction
+from pijit.core.capture.values.lattice import Abstract, BoundFunction, Instance, Tensor, UnescapedFunction
 from pijit.core.errors import Break
 
 VARIABLE_ARGUMENTS = 0x04
@@ -36,8 +36,8 @@ def _parameters(callee: Abstract) -> Optional[int]:
     """Number of positional arguments that a call has to give a Python function; None if that is not known."""
     if isinstance(callee, UnescapedFunction):
         return None if callee.code.co_flags & VARIABLE_ARGUMENTS else callee.code.co_argcount
-    function: Any = sample_of(callee.function if isinstance(callee, Bound) else callee)
-    own = isinstance(callee, Bound) + (type(function) is types.MethodType)
+    function: Any = sample_of(callee.function if isinstance(callee, BoundFunction) else callee)
+    own = isinstance(callee, BoundFunction) + (type(function) is types.MethodType)
     function = function.__func__ if type(function) is types.MethodType else function
     function = function.py_func if issubclass(type(function), JitFunction) else function
     if type(function) is not types.FunctionType or function.__code__.co_flags & VARIABLE_ARGUMENTS:

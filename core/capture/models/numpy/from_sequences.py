@@ -12,7 +12,7 @@ import numpy as np
 
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing.library_result_types import result_types
-from pijit.core.capture.typing.result_types import Operand
+from pijit.core.capture.typing.result_types import SampleOperand
 from pijit.core.capture.values.element_types import LOOKED_AT, list_like
 from pijit.core.capture.values.lattice import Abstract, Instance, OpaqueObject, Tensor, class_of, number_type, ssa_value
 from pijit.core.graph.ir import Value
@@ -73,7 +73,7 @@ def _of_few(interpreter: Interpreter, value: Abstract, dtype: Optional[np.dtype[
                                  for kind in kinds):
         return None
     result = Array(chosen, len(shape), "C")
-    operands = [interpreter.stored_scalar(item, Operand(cast(Scalar, number_type(item))), chosen)
+    operands = [interpreter.stored_scalar(item, SampleOperand(cast(Scalar, number_type(item))), chosen)
                 for row in rows for item in row]
     return Tensor(result, interpreter.emit("elements", operands, result, {"shape": shape}, exits=True))
 

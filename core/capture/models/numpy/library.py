@@ -15,7 +15,7 @@ from pijit.core.capture.models.operators import describe, operand_of
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import serves
 from pijit.core.capture.typing.library_result_types import result_types
-from pijit.core.capture.typing.result_types import Operand
+from pijit.core.capture.typing.result_types import SampleOperand
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -167,16 +167,16 @@ def _by_loop(interpreter: Interpreter, row: LibraryFunction, values: List[Abstra
 def _question(interpreter: Interpreter, value: Abstract, mark: str) -> Any:
     """The stand-in for an argument in a sample call: an Operand, or (tuple or list, stand-ins for the items)."""
     if mark == "*":
-        return Operand(None, interpreter.known(value), True)
+        return SampleOperand(None, interpreter.known(value), True)
     if isinstance(value, Slice):
         return (slice, tuple(_question(interpreter, part, "") for part in value.parts))
     kind = number_type(value)
     if kind is not None and mark == "#":
-        return Operand(kind)
+        return SampleOperand(kind)
     if isinstance(value, Tensor) or kind is not None:
         return operand_of(value)
     if isinstance(value, Const) and _is_plain(value.object):
-        return Operand(None, value.object, True)
+        return SampleOperand(None, value.object, True)
     if isinstance(value, Instance) and not isinstance(value, KnownContainer) and class_of(value) is list:
         question = interpreter.list_question(value.type)
         # their types are only expected
@@ -196,7 +196,7 @@ def list_question(interpreter: Interpreter, kind: Type) -> Any:
         return (tuple, tuple(map(interpreter.list_question, kind.items)))
     if not isinstance(kind, (Array, Scalar)):
         raise Break("PJ203", operand="list")
-    return Operand(kind)
+    return SampleOperand(kind)
 
 
 def known(interpreter: Interpreter, value: Abstract) -> Any:

@@ -20,7 +20,7 @@ from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models
 from pijit.core.capture.values.describe import Arguments, only
-from pijit.core.capture.values.lattice import Abstract, Bound, Const, Super, class_of
+from pijit.core.capture.values.lattice import Abstract, BoundFunction, Const, Super, class_of
 from pijit.core.capture.values.predicates import HasType, Holds
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
@@ -48,16 +48,16 @@ def bind_attribute(interpreter: Interpreter, raw: Any, place: Place, owner: Abst
     """The result of reading ``raw``, found on a class, from ``owner``:
     an object of class ``kind``, or a class if that is None."""
     if is_among(raw, interpreter.facts.base.host_functions):  # the class cannot change; see `run_no_python`
-        return Bound(Const(raw), owner)
+        return BoundFunction(Const(raw), owner)
     if issubclass(type(raw), FUNCTIONS) or is_pythons_draw(raw):
         function = interpreter.known_object(raw, *place)
-        return Bound(function, owner) if kind is not None else function
+        return BoundFunction(function, owner) if kind is not None else function
     if type(raw) is classmethod and issubclass(type(raw.__func__), FUNCTIONS):
         interpreter.rely(place, HasType(classmethod))
         cls = owner
         if kind is not None:
             cls = class_object(interpreter, owner)
-        return Bound(interpreter.known_object(raw.__func__, *place.then(Attr, "__func__")), cls)
+        return BoundFunction(interpreter.known_object(raw.__func__, *place.then(Attr, "__func__")), cls)
     if type(raw) is staticmethod and issubclass(type(raw.__func__), FUNCTIONS):
         interpreter.rely(place, HasType(staticmethod))
         return interpreter.known_object(raw.__func__, *place.then(Attr, "__func__"))
@@ -123,7 +123,7 @@ def super_attribute(interpreter: Interpreter, found: Super, name: str) -> Abstra
     if bound is None and raw is not UNBOUND and class_value(type(raw), "__get__") is UNBOUND:
         return interpreter.known_object(raw, *place)
     if bound is None and is_among(raw, BEHIND_SUPER) and not of_class:
-        return Bound(interpreter.known_object(raw, *place), found.owner)
+        return BoundFunction(interpreter.known_object(raw, *place), found.owner)
     if bound is None:
         raise Break("PJ204", attribute=name, object="super")
     return bound

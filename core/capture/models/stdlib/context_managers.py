@@ -20,7 +20,7 @@ from pijit.core.bytecode.instructions.predicates import calls_plainly, ends_bloc
 from pijit.core.bytecode.linker.osr import Given
 from pijit.core.capture.models.protocol import Interpreter, Recorder
 from pijit.core.capture.models.stdlib.known_managers import FLAGS, entered, ready
-from pijit.core.capture.values.lattice import Abstract, Bound, Const, Unknown
+from pijit.core.capture.values.lattice import Abstract, BoundFunction, Const, Unknown
 from pijit.core.capture.values.virtual_object import Display, records_in, replace_in
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Output
@@ -36,7 +36,7 @@ class Errors(NamedTuple):
     always_checked: int = 0
 
 
-class Manager(Bound):
+class Manager(BoundFunction):
     """A context manager that was entered: its ``__exit__`` and the object; for a known manager the class and its
     parts.
 

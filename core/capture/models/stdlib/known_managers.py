@@ -18,7 +18,7 @@ from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.generator_frame import GeneratorFrame, has_ended
-from pijit.core.capture.values.lattice import Abstract, Bound, Const
+from pijit.core.capture.values.lattice import Abstract, BoundFunction, Const
 from pijit.core.capture.values.virtual_object import Display
 from pijit.core.errors import Break
 from pijit.core.named_tuples import NamedTuple
@@ -99,7 +99,7 @@ READY: Dict[int, Ready] = {
 
 def ready(value: Abstract) -> Optional[Ready]:
     """The model of a manager that a call has made, or that was entered; None if its class has no model."""
-    if isinstance(value, Bound) and isinstance(value.function, Const):
+    if isinstance(value, BoundFunction) and isinstance(value.function, Const):
         return READY.get(id(value.function.object))
     return None
 
@@ -119,7 +119,7 @@ def _made(interpreter: Interpreter, cls: Any, owner: Abstract, fits: bool) -> Ab
     if not fits or not enters_with(following):
         raise Break("PJ210" if cls is np.errstate else "PJ201", callee=cls.__name__)
     refuse_loop(interpreter, following)
-    return Bound(Const(cls), owner, interpreter.instr.index)
+    return BoundFunction(Const(cls), owner, interpreter.instr.index)
 
 
 @models(np.errstate)

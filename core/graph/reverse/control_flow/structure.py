@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Collection, Dict, List, Optional, Sequence, Set, Tuple, Union, cast
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, Value
-from pijit.core.graph.loops import Loop as NaturalLoop
-from pijit.core.graph.loops import loops_of
+from pijit.core.graph.loops import Loop, loops_of
 from pijit.core.graph.reverse.activity import is_float
 from pijit.core.graph.reverse.control_flow.counters import counter_of
 from pijit.core.graph.reverse.control_flow.reachability import reachable
@@ -19,7 +18,15 @@ from pijit.core.graph.reverse.control_flow.rotated import values_at_exit
 from pijit.core.graph.reverse.control_flow.specialisation import inline_parameters, specialise
 from pijit.core.graph.reverse.control_flow.splitting import Splitting
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.regions import Conditional, Exit, Guard, Item, Loop, Region, Side
+from pijit.core.graph.reverse.regions import (
+    Conditional,
+    GraphRegion,
+    Item,
+    LoopExit,
+    LoopRegion,
+    RequiredCondition,
+    Side,
+)
 from pijit.core.graph.types import WORD
 from pijit.core.graph.verify import dominators
 
@@ -27,7 +34,7 @@ IGNORED = frozenset(["poll"])
 """Operations without a meaning for values."""
 
 
-def region_of(graph: Graph, returning: Collection[int]) -> Region:
+def region_of(graph: Graph, returning: Collection[int]) -> GraphRegion:
     """The region of a graph, whose exits ``returning`` leave the function's result.
 
     Raises:
@@ -52,16 +59,16 @@ class _Search:
         end: the block that returns.
     """
 
-    def __init__(self, graph: Graph, loops: List[NaturalLoop], end: Block) -> None:
+    def __init__(self, graph: Graph, loops: List[Loop], end: Block) -> None:
         self._graph, self._end = graph, end
         self._loops = {loop.header: loop for loop in loops}
         self._splitting = Splitting(graph, loops)
         self._count = 0
 
-    def whole(self) -> Region:
+    def whole(self) -> GraphRegion:
         items, end = self._sequence(Jump(self._graph.blocks[0], ()), None, set(self._graph.blocks))
         assert isinstance(end, Leave)
-        return Region(items, [output for output in end.exit.outputs if output.kind != "const"],
+        return GraphRegion(items, [output for output in end.exit.outputs if output.kind != "const"],
                       self._splitting.repeated)
 
     def _sequence(self, first: Union[Jump, Block], stop: Optional[Block],
@@ -111,7 +118,8 @@ class _Search:
             raise Irreversible("a branch that leaves the function")
         if len(arms) == 1:
             holds = arms[0] is branch.then
-            items.append(Exit(branch.condition, not holds) if leaving else Guard(branch.condition, holds))
+            items.append(LoopExit(branch.condition, not holds) if leaving
+                         else RequiredCondition(branch.condition, holds))
             return arms[0]
         join = self._join(arms, target, stop, within)
         sides, ends = [], []
@@ -156,7 +164,7 @@ class _Search:
         assert isinstance(back, Jump)
         ops = [op for op in header.ops if op.name not in IGNORED]
         carried = [one for one in zip(header.params, entering.args, back.args) if one[0] is not counter.variable]
-        items.append(Loop(*counter, carried, ops, cast(List[Item], list(ops)) + inner, number))
+        items.append(LoopRegion(*counter, carried, ops, cast(List[Item], list(ops)) + inner, number))
         return cast(Jump, header.terminator.other)
 
     def _rotated(self, entering: Jump, leaving: Jump, names: Dict[Value, Value], items: List[Item],
@@ -167,17 +175,17 @@ class _Search:
         assert isinstance(back, Jump)
         self._splitting.rename_outside(found, names)
         until = inner.pop()
-        assert isinstance(until, Exit)
+        assert isinstance(until, LoopExit)
         items.append(self._counting(entering, back, inner, items, number, until))
         return Jump(leaving.block, [names.get(arg, arg) for arg in leaving.args])
 
     def _counting(self, entering: Jump, back: Jump, inner: List[Item], items: List[Item], number: int,
-                  until: Optional[Exit] = None) -> Loop:
+                  until: Optional[LoopExit] = None) -> LoopRegion:
         """A loop that counts its iterations at run time; its first index is added to the items."""
         index, start, limit = (self._graph.new_value(WORD) for _ in range(3))
         items.append(Op("const", [], {"value": 0}, start))
         carried = list(zip(entering.block.params, entering.args, back.args))
-        return Loop(index, start, limit, carried, [], inner, number, False, until)
+        return LoopRegion(index, start, limit, carried, [], inner, number, False, until)
 
     def _uncounted(self, entering: Jump, within: Set[Block], items: List[Item], number: int) -> Block:
         """Add a loop whose number of iterations is known at run time; returns the incomplete iteration after it."""

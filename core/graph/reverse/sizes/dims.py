@@ -18,10 +18,10 @@ from pijit.core.graph.ops import ELEMENTWISE
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.forward import PRODUCTS
 from pijit.core.graph.reverse.library_calls import any_call, equal_sizes, is_selection
-from pijit.core.graph.reverse.regions import Conditional, Item, Loop
+from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion
 from pijit.core.graph.reverse.sizes.library import SIZES, matrix_product
 from pijit.core.graph.reverse.sizes.slices import measure_view
-from pijit.core.graph.reverse.sizes.symbols import Check, Constants, Dim, Size
+from pijit.core.graph.reverse.sizes.symbols import Constants, Dim, Size, SizeCheck
 from pijit.core.graph.types import Array, Scalar
 
 
@@ -45,7 +45,7 @@ class Dims:
     def __init__(self, shapes: Mapping[Value, Tuple[int, ...]], are_static: bool = False,
                  forms: Optional[Forms] = None) -> None:
         self.of: Dict[Value, Tuple[Dim, ...]] = {}
-        self.checks: List[Check] = []
+        self.checks: List[SizeCheck] = []
         self.numbers: Dict[Value, Dim] = {}
         self.cuts: Dict[Size, Tuple[Dim, int]] = {}
         self._same: Dict[Size, Dim] = {}
@@ -57,7 +57,7 @@ class Dims:
             return
         for array, shape in shapes.items():
             self.of[array] = tuple(1 if size == 1 else Size(array, axis) for axis, size in enumerate(shape))
-            self.checks += [Check(Size(array, axis), 1) for axis, size in enumerate(shape) if size == 1]
+            self.checks += [SizeCheck(Size(array, axis), 1) for axis, size in enumerate(shape) if size == 1]
 
     def found(self, dim: Dim) -> Dim:
         """The representative of a size."""
@@ -87,7 +87,7 @@ class Dims:
         if one in self.cuts and other in self.cuts and self.cuts[one][1] == self.cuts[other][1]:
             self.unify(self.cuts[one][0], self.cuts[other][0])
         else:
-            self.checks.append(Check(one, other))
+            self.checks.append(SizeCheck(one, other))
         self._same[one] = other
 
     def _rank(self, size: Size) -> int:
@@ -131,7 +131,7 @@ class Dims:
         for item in items:
             if isinstance(item, Op) and self.are_static:
                 _fold(self, item, constants)
-            if isinstance(item, Loop):
+            if isinstance(item, LoopRegion):
                 self._measure_loop(item, constants)
             elif isinstance(item, Conditional):
                 self._measure_conditional(item, constants)
@@ -140,7 +140,7 @@ class Dims:
             elif isinstance(item, Op) and item.result is not None and isinstance(item.result.type, Array):
                 _measure_result(self, item, constants)
 
-    def _measure_loop(self, loop: Loop, constants: Constants) -> None:
+    def _measure_loop(self, loop: LoopRegion, constants: Constants) -> None:
         """Loop-carried arrays have the same sizes in all iterations."""
         arrays = [number for number, param in enumerate(loop.params) if isinstance(param.type, Array)]
         for number in arrays:

@@ -23,7 +23,7 @@ Constants = MutableMapping[Value, Any]
 """The constants of a graph. Integers that are computed from static sizes are added."""
 
 
-class Check(NamedTuple):
+class SizeCheck(NamedTuple):
     """Two sizes that the joint function requires to be equal."""
 
     one: Size

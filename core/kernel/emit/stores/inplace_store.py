@@ -21,7 +21,7 @@ from pijit.core.graph.passes.fusion import raises_flags, scalar_operation
 from pijit.core.kernel.emit.array_ops import fits_into
 from pijit.core.kernel.emit.array_values import BUFFER
 from pijit.core.kernel.emit.exponent_bounds import Proof, count_elements
-from pijit.core.kernel.emit.fused_nest import Block, compute, require_shapes
+from pijit.core.kernel.emit.fused_nest import RowBlock, compute, require_shapes
 from pijit.core.kernel.llvm.nest import delayed_store
 from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
 from pijit.core.kernel.llvm.nest.threads import units_of
@@ -80,7 +80,7 @@ class _Store:
             emitter.clear_flags(own=True)
             emitter.reports_own = True
 
-    def compute(self, result: ArrayVariable, block: Optional[Block] = None, new: bool = False,
+    def compute(self, result: ArrayVariable, block: Optional[RowBlock] = None, new: bool = False,
                 delays_stores: bool = False, ends: Ends = NO_ENDS) -> None:
         """Write the nest, for all rows or for a block; leaves where a flag was raised."""
         emitter = self.emitter
@@ -337,7 +337,7 @@ def _compute_blocks(store: _Store) -> None:
     emitter.line("%s = choose(%s < %s, %s, %s)" % (some, left, rows, left, rows))
     result = ArrayVariable(target.type, emitter.let("iadd(buffer_d, imul(%s, %s))" % (odd, half)), NULL,
                            target.shape, strides)
-    store.compute(result, Block(begin, some))
+    store.compute(result, RowBlock(begin, some))
     emitter.line("%s = isub(1, %s)" % (odd, odd))
     emitter.line("if 0 < %s:" % begin)
     emitter.depth += 1
