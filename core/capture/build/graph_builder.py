@@ -163,7 +163,8 @@ class GraphBuilder(AbstractInterpreter):
         stack = list(self.head.stack[:self.depth])
         for position in range(self.depth, len(joined.stack)):
             like = self.use(sample.stack[position]) if sample is not None else None
-            stack.append(self.block_parameters(joined.stack[position], block, "", like))
+            stack.append(like if isinstance(like, Unknown)  # the segment cannot fetch it
+                         else self.block_parameters(joined.stack[position], block, "", like))
         return FrameState(locals, stack)
 
     def _carries(self, name: str, value: Abstract) -> bool:

@@ -324,3 +324,15 @@ def variable_of_a_cell(x, calls):
 def test_a_comprehension_reuses_the_variable_of_a_cell(backend):
     x = np.arange(6.0)
     check(variable_of_a_cell, x, str, others=[(x[:0], str), (x, abs)], calls=3, config={"backend": backend})
+
+
+def variable_of_a_loop(x, y, t):
+    for e in x:
+        t = t + 1.0
+    made = [[e, t] for e in y]
+    return made, t, e
+
+
+def test_a_comprehension_reuses_the_variable_of_a_loop():
+    """The variable has no value if the loop made no iteration. CPython 3.12 saves it on the operand stack."""
+    check(variable_of_a_loop, M, M[::-1], 1.5, others=[(M[:1], M[:, :1], 1.5), (M, M[:0], 2.5), (M[:0], M, 1.5)])
