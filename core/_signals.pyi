@@ -1,13 +1,17 @@
-from typing import Tuple
+from typing import Any, Optional, Tuple
 
-def defer(numbers: Tuple[int, ...]) -> None:
-    """Take note of these signals; their handlers wait. Nests: the numbers of the outermost call count.
+class Deferral:
+    """A context manager: takes note of these signals; their handlers wait.
 
-    Only the main thread may call this. Raises TypeError or ValueError for other arguments.
+    Deferrals nest; the numbers of the outermost one count. Only the main thread may enter it, except with None, which
+    defers nothing. The end of the last deferral gives the signals that came to their handlers, each once. An object
+    that is freed before ``__exit__`` ends its deferral, too. Raises TypeError or ValueError for other arguments, and
+    RuntimeError if it is entered twice.
     """
 
-def deliver() -> None:
-    """Undo one defer(). The last one gives the signals that came to their handlers, each once."""
+    def __init__(self, numbers: Optional[Tuple[int, ...]]) -> None: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, *error: Any) -> None: ...
 
 def forget() -> None:
-    """Undo all defer() without giving signals to handlers, in a forked child without the thread that deferred."""
+    """End all deferrals without giving signals to handlers, in a forked child without the thread that deferred."""

@@ -39,24 +39,17 @@ class _Status:
     deferring = 0
 
 
-class signals_deferred:  # noqa: N801 - used as a function
-    """Context manager: the program's signal handlers wait. On other threads than the main thread it does nothing.
+def signals_deferred() -> _signals.Deferral:
+    """A context manager: the program's signal handlers wait. On other threads than the main thread it does nothing.
 
-    Python's own handler of SIGINT does not wait, so that Ctrl-C ends a long compilation.
+    Python's own handler of SIGINT does not wait, so that Ctrl-C ends a long compilation. The context manager is written
+    in C: an exception between two bytecodes of its own methods would leave the signals deferred for ever.
     """
-
-    __slots__ = ("_defers",)
-
-    def __enter__(self) -> None:
-        thread = threading.get_ident()
-        self._defers = thread == threading.main_thread().ident
-        if self._defers:
-            _Status.deferring = thread
-            _signals.defer(_with_handlers())
-
-    def __exit__(self, *error: Any) -> None:
-        if self._defers:
-            _signals.deliver()
+    thread = threading.get_ident()
+    if thread != threading.main_thread().ident:
+        return _signals.Deferral(None)
+    _Status.deferring = thread
+    return _signals.Deferral(_with_handlers())
 
 
 def _with_handlers() -> Tuple[int, ...]:

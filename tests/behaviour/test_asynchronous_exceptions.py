@@ -238,8 +238,7 @@ def test_errors_of_the_compiler_are_its_own():
                                             (("2",), TypeError)])
 def test_numbers_of_signals_are_checked(numbers, error):
     with pytest.raises(error):
-        _signals.defer(numbers)
-    _signals.deliver()
+        _signals.Deferral(numbers)
 
 
 @needs_timer
@@ -251,6 +250,47 @@ def test_deferrals_nest(alarm):
             signal.raise_signal(signal.SIGALRM) if sys.version_info >= (3, 8) else signal.alarm(0)
         assert calls == []
     assert calls == [signal.SIGALRM] * (sys.version_info >= (3, 8))
+
+
+@needs_timer
+@pytest.mark.skipif(sys.version_info < (3, 8), reason="signal.raise_signal is new in 3.8")
+def test_a_deferral_that_is_freed_ends(alarm):
+    """An exception may arrive before the call of ``__exit__``, where no block covers it."""
+    calls = []
+    alarm(lambda number, frame: calls.append(number))
+    deferral = asynchronous_exceptions.signals_deferred()
+    deferral.__enter__()
+    with pytest.raises(RuntimeError, match="begun already"):
+        deferral.__enter__()
+    signal.raise_signal(signal.SIGALRM)
+    assert calls == []
+    del deferral
+    time.sleep(0.0)  # handlers run here
+    assert calls == [signal.SIGALRM]
+    signal.raise_signal(signal.SIGALRM)
+    assert calls == [signal.SIGALRM] * 2
+
+
+def defer_often():
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        with asynchronous_exceptions.signals_deferred():
+            pass
+
+
+@needs_timer
+def test_exceptions_do_not_leave_signals_deferred(alarm):
+    """A handler raises at many places of deferrals."""
+    alarm(stop)
+    received = 0
+    for step in range(300):
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.00005 + 0.000001 * (step % 50), AGAIN)
+            defer_often()
+        except Stop:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            received += 1
+    assert received == 300
 
 
 @needs_timer

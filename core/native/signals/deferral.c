@@ -54,36 +54,29 @@ bring_back(int number)
     deferral.replaced[number] = 0;
 }
 
-static PyObject *
-signals_defer(PyObject *Py_UNUSED(module), PyObject *numbers)
+/* The numbers of a tuple are signal numbers: 0, or -1 with an exception set. */
+static int
+numbers_check(PyObject *numbers)
 {
-    if (!PyTuple_Check(numbers)) {
-        PyErr_Format(PyExc_TypeError, "a tuple of signal numbers is needed, not %.200s", Py_TYPE(numbers)->tp_name);
-        return NULL;
-    }
     for (Py_ssize_t at = 0; at < PyTuple_GET_SIZE(numbers); at++) {
         long number = PyLong_AsLong(PyTuple_GET_ITEM(numbers, at));
         if (number == -1 && PyErr_Occurred()) {
-            return NULL;
+            return -1;
         }
         if (number < 1 || number >= NSIG) {
             PyErr_Format(PyExc_ValueError, "%ld is not a signal number", number);
-            return NULL;
+            return -1;
         }
     }
-    if (deferral.depth++ == 0) {
-        for (Py_ssize_t at = 0; at < PyTuple_GET_SIZE(numbers); at++) {
-            replace((int)PyLong_AsLong(PyTuple_GET_ITEM(numbers, at)));
-        }
-    }
-    Py_RETURN_NONE;
+    return 0;
 }
 
-static PyObject *
-signals_deliver(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
+/* Give the signals that came to their handlers, once the last deferral ends. */
+static void
+deliver(void)
 {
     if (deferral.depth == 0 || --deferral.depth > 0) {
-        Py_RETURN_NONE;
+        return;
     }
     for (int number = 1; number < NSIG; number++) {
         if (!deferral.replaced[number]) {
@@ -95,8 +88,95 @@ signals_deliver(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
             deferral.before[number].sa_handler(number);
         }
     }
+}
+
+/* A context manager in C: no bytecode runs between the start of a deferral and the block that ends it. An exception
+ * that arrives where no block covers the call of __exit__ frees the object, which ends the deferral, too. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *numbers; /* owned; a tuple of signal numbers, or None: it defers nothing */
+    int is_entered;
+} Deferral;
+
+static PyObject *
+deferral_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"numbers", NULL};
+    PyObject *numbers; /* borrowed */
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:Deferral", names, &numbers)) {
+        return NULL;
+    }
+    if (numbers != Py_None && !PyTuple_Check(numbers)) {
+        PyErr_Format(PyExc_TypeError, "a tuple of signal numbers or None is needed, not %.200s", Py_TYPE(numbers)->tp_name);
+        return NULL;
+    }
+    if (numbers != Py_None && numbers_check(numbers) < 0) {
+        return NULL;
+    }
+    Deferral *self = (Deferral *)type->tp_alloc(type, 0); /* owned, given away */
+    if (self != NULL) {
+        Py_INCREF(numbers);
+        self->numbers = numbers;
+    }
+    return (PyObject *)self;
+}
+
+static void
+deferral_end(Deferral *self)
+{
+    if (self->is_entered) {
+        self->is_entered = 0;
+        deliver();
+    }
+}
+
+static void
+deferral_dealloc(Deferral *self)
+{
+    deferral_end(self);
+    Py_DECREF(self->numbers);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyObject *
+deferral_enter(Deferral *self, PyObject *Py_UNUSED(args))
+{
+    if (self->is_entered) {
+        PyErr_SetString(PyExc_RuntimeError, "the deferral has begun already");
+        return NULL;
+    }
+    if (self->numbers != Py_None) {
+        self->is_entered = 1;
+        for (Py_ssize_t at = 0; deferral.depth == 0 && at < PyTuple_GET_SIZE(self->numbers); at++) {
+            replace((int)PyLong_AsLong(PyTuple_GET_ITEM(self->numbers, at)));
+        }
+        deferral.depth++;
+    }
     Py_RETURN_NONE;
 }
+
+static PyObject *
+deferral_exit(Deferral *self, PyObject *Py_UNUSED(args))
+{
+    deferral_end(self);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef deferral_methods[] = {
+    {"__enter__", (PyCFunction)deferral_enter, METH_NOARGS, "Take note of the signals; their handlers wait."},
+    {"__exit__", (PyCFunction)deferral_exit, METH_VARARGS, "End the deferral. The last one gives signals to handlers."},
+    {NULL},
+};
+
+static PyTypeObject Deferral_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._signals.Deferral",
+    .tp_basicsize = sizeof(Deferral),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "Deferral(numbers)\n--\n\nA context manager: handlers of these signals wait. Nests.",
+    .tp_new = deferral_new,
+    .tp_dealloc = (destructor)deferral_dealloc,
+    .tp_methods = deferral_methods,
+};
 
 static PyObject *
 signals_forget(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
@@ -111,10 +191,7 @@ signals_forget(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
 }
 
 static PyMethodDef methods[] = {
-    {"defer", signals_defer, METH_O, "defer(numbers)\n--\n\nTake note of these signals; their handlers wait. Nests."},
-    {"deliver", signals_deliver, METH_NOARGS,
-     "deliver()\n--\n\nUndo one defer(). The last one gives the signals that came to their handlers."},
-    {"forget", signals_forget, METH_NOARGS, "forget()\n--\n\nUndo all defer() without signals, in a forked child."},
+    {"forget", signals_forget, METH_NOARGS, "forget()\n--\n\nEnd all deferrals without signals, in a forked child."},
     {NULL},
 };
 
@@ -126,5 +203,13 @@ static struct PyModuleDef definition = {
 MODULE_INIT
 PyInit__signals(void)
 {
-    return PyModule_Create(&definition);
+    PyObject *module = PyType_Ready(&Deferral_Type) < 0 ? NULL : PyModule_Create(&definition); /* owned, given away */
+    if (module != NULL) {
+        Py_INCREF(&Deferral_Type);
+        if (PyModule_AddObject(module, "Deferral", (PyObject *)&Deferral_Type) < 0) {
+            Py_DECREF(&Deferral_Type);
+            Py_CLEAR(module);
+        }
+    }
+    return module;
 }
