@@ -1,4 +1,4 @@
-"""Names of classes: one public name means one thing in the whole package."""
+"""Names of classes: one public name has one meaning in the whole package."""
 
 import ast
 import re

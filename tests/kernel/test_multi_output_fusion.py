@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pijit
+from pijit.core.kernel import options
 from tests.capture.scalars.test_scalars import define
 from tests.harness import check, kernel_count
 
@@ -125,9 +126,12 @@ def test_several_sums(body, parallel, tmp_path):
         assert "; results: " in printed_plan(f, tmp_path, X, Y)
 
 
-@pytest.mark.parametrize("sums, together", (("(a * y).sum(), (a - x).sum()", True), ("(x - y).sum(), (x * y).sum()", False)))
-def test_sums_and_arrays_that_threads_could_share(sums, together, tmp_path):
+@pytest.mark.parametrize("threads, sums, together", (
+    (8, "(a * y).sum(), (a - x).sum()", True), (8, "(x - y).sum(), (x * y).sum()", False),
+    (1, "(x - y).sum(), (x * y).sum()", True)))
+def test_sums_and_arrays_that_threads_could_share(threads, sums, together, tmp_path, monkeypatch):
     """Where threads could share the nest of the array, the sums must compute half of it anyway."""
+    monkeypatch.setattr(options._launcher, "threads", lambda: (threads, threads))
     f = define("def f(x, y):\n    with np.errstate(all='ignore'):\n        a = (x * x - y) * (y * y + x)\n"
                "        return a, %s" % sums)
     check(f, X, Y, others=SHAPED[:4])
@@ -135,15 +139,39 @@ def test_sums_and_arrays_that_threads_could_share(sums, together, tmp_path):
     assert results.count("%") == (3 if together else 2)
 
 
-def test_sums_whose_flags_are_reported_are_apart(tmp_path):
-    """A warning shows which statement it belongs to, and a sum between them does not hide it."""
+def test_sums_that_report_flags(tmp_path):
+    """Sums in one nest warn like the single ones, and a sum without warnings between them does not hide it."""
     f = define("def f(x, y, a):\n    s = (x * y).sum()\n    t = (x * x).sum()\n"
                "    with np.errstate(all='ignore'):\n        u = (y * y).sum()\n"
                "    a = np.float64(a) * 1e200\n"
                "    with np.errstate(all='ignore'):\n        v = (y * y * y).sum()\n    return s, t, u, v, a")
     big = X * 1e200
     check(f, X, Y, 2.0, others=[(big, Y, 2.0), (X, big, 2.0), (X, Y, 1e200), (big, big, 1e200)])
-    assert printed_plan(f, tmp_path, X, Y, 2.0).count("; results: ") <= 1
+    assert "; results: " in printed_plan(f, tmp_path, X, Y, 2.0)
+
+
+LOSSES = (
+    "    s = (x * x + y).sum()\n    with np.errstate(all='ignore'):\n        a = x * x * y\n        b = a / y - x\n",
+    "    s = x * x + y\n    with np.errstate(all='ignore'):\n        a = s * y\n        b = np.where(a > 0.0, a / y, x)\n",
+    "    s = (x + y).sum()\n    with np.errstate(all='ignore'):\n        a = x * y\n        b = (a * a).sum()\n",
+)
+
+
+@pytest.mark.parametrize("body", LOSSES)
+def test_groups_that_ignore_flags_follow_those_that_report_them(body, tmp_path, monkeypatch):
+    """One nest computes both; a flag of an operation that ignores it is no warning and stays in the kernel."""
+    monkeypatch.setattr(options._launcher, "threads", lambda: (1, 1))
+    f = define("def f(x, y):\n" + body + "    return s, a, b")
+    quiet = [(X * 1e80, Y * 1e150), (X * 1e-200, Y), (X[:0], Y[:0]), (X, Y * 0.0)]
+    j = check(f, X, Y, others=[(X * 1e160, Y), (X * np.nan, Y), (X * np.inf, Y * -np.inf), *quiet])
+    assert kernel_count(j)
+    if kernel_count(j) > 1:
+        return  # breaks are forced
+    assert printed_plan(f, tmp_path, X, Y).count("one nest") == 1
+    stays = pijit.jit(f)
+    for x, y in [(X, Y), *quiet, *quiet]:
+        stays(x, y)
+    assert not pijit.explain(stays).exits.exits
 
 
 def test_loops_make_several_results():

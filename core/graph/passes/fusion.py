@@ -369,7 +369,7 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
                 maker = makers.get(value)
                 if maker is None or maker in group or maker in excluded or value in escaping \
                         or _is_repeated(maker, op) or op.attrs.get("reports") and _tells_of_floats(maker) \
-                        or maker.name in PLACES_ELEMENTS and op.name != "ufunc":
+                        or maker.name in PLACES_ELEMENTS and op.name != "ufunc" or not _ignores_same(maker, members):
                     continue
                 can_be_watched = watchable and maker.name not in _MOVING
                 if all(one in group and not _writes(one, value) for one in users[value]) and (
@@ -378,6 +378,12 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
                     members.append(maker)
                     watchable = can_be_watched
     return group
+
+
+def _ignores_same(maker: Op, members: List[Op]) -> bool:
+    """Whether an operation ignores the same floating-point flags as the members of a group, as far as they set any."""
+    return not _sets_flags(maker) or all(
+        op.attrs.get("ignored") == maker.attrs.get("ignored") for op in members if _sets_flags(op))
 
 
 def _is_repeated(maker: Op, root: Op) -> bool:

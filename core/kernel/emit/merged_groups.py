@@ -6,7 +6,7 @@ reached. Like any group they leave by their first operation's exit, before a res
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Dict, List, Set
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Set
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import may_leave, raises_flags
@@ -22,7 +22,7 @@ from pijit.core.kernel.emit.fused_nest import (
 from pijit.core.kernel.llvm.nest.description import ZERO, Nest
 from pijit.core.kernel.plan.graph_facts import MergedGroup
 from pijit.core.kernel.plan.group_operands import find_leaves
-from pijit.core.kernel.plan.multi_output_fusion import adds_up
+from pijit.core.kernel.plan.multi_output_fusion import adds_up, reported_ops
 from pijit.core.kernel.plan.nests import step_numbers, steps_of
 from pijit.core.kernel.plan.operands import Operand, dtype_of, result_of
 
@@ -32,46 +32,71 @@ if TYPE_CHECKING:
 
 def write_merged(emitter: KernelEmitter, merged: MergedGroup) -> None:
     """Write a group with several results."""
-    group, first = merged.ops, merged.ops[0]
-    sums = [op for op in merged.outputs if adds_up(op)]
-    stored = [op for op in merged.outputs if not adds_up(op)]
-    arrays, scalars, shape = write_operands(emitter, group)
+    group = merged.ops
+    _, scalars, shape = write_operands(emitter, group)
+    texts = dict(zip(find_leaves(group)[1], scalars))
     flags = not emitter.flavour.fast and any(map(may_leave, group)) and any(map(raises_flags, group))
-    results = []
-    for op in stored:
-        results.append(allocate(emitter, _makers(group, op), shape))
-        emitter.arrays[result_of(op)] = results[-1]
+    for op in merged.outputs:
+        if not adds_up(op):
+            emitter.arrays[result_of(op)] = allocate(emitter, _makers(group, op), shape)
+    own = not any(map(adds_up, merged.outputs))
     if flags:
-        emitter.clear_flags(own=True)
-    shape, own = as_one_axis(emitter, group, shape, arrays + results)
-    lasts, words, beside = nest_operands(emitter, shape, own)
+        emitter.clear_flags(own)
+    for op, at in _write_nest(emitter, group, merged.outputs, shape, texts).items():
+        emitter.define(result_of(op), emitter.element(dtype_of(op.args[0]), ("frame", str(8 * at))))
+    if flags:
+        _check_flags(emitter, merged, shape, texts, own)
+
+
+def _check_flags(emitter: KernelEmitter, merged: MergedGroup, shape: List[Operand], texts: Mapping[Any, str],
+                 own: bool) -> None:
+    """Leave if operations have raised flags that are reported.
+
+    Operations that ignore flags may have raised them. Then a nest of the others alone runs again and tells.
+    """
+    first, reported = merged.ops[0], reported_ops(merged.parts, merged.ops)
+    raised = emitter.raised_flags(*reported, own=own)
+    if len(reported) == len(merged.ops):
+        emitter.guard(first, raised)
+        return
+    depth = emitter.depth
+    emitter.line("if %s:" % raised)
+    emitter.depth += 1
+    emitter.clear_flags(own)
+    _write_nest(emitter, reported, [op for op in merged.outputs if op in reported], shape, texts)
+    emitter.guard(first, emitter.raised_flags(*reported, own=own))
+    emitter.depth = depth
+
+
+def _write_nest(emitter: KernelEmitter, group: List[Op], outputs: List[Op], shape: List[Operand],
+                texts: Mapping[Any, str]) -> Dict[Op, int]:
+    """Write the nest of operations that computes the outputs among them. Returns the frame's words with the sums.
+
+    ``texts`` are the sources of the scalars.
+    """
+    sums = [op for op in outputs if adds_up(op)]
+    stored = [op for op in outputs if not adds_up(op)]
+    leaves, scalars = find_leaves(group)
+    shape, arrays = as_one_axis(emitter, group, shape,
+                                [emitter.arrays[value] for value in leaves + [result_of(op) for op in stored]])
+    lasts, words, beside = nest_operands(emitter, shape, arrays)
     left_out = emitter.plan.zero_additions
     numbers = step_numbers(group, left_out)
-    nest = Nest(len(shape), "".join(array.type.dtype.char for array in own), lasts,
-                "".join(code for _, code in find_leaves(group)[1]), steps_of(group, left_out),
-                least=emitter.flavour.least, beside=beside,
-                outputs=tuple(numbers[result_of(op)] for op in (stored if sums else stored[:-1])))
-    if sums:
-        _write_sums(emitter, group, nest, shape, [*words, *scalars], len(words), sums, numbers)
-        return
-    run_nest(emitter, group, nest, shape, [*words, *scalars], [])
-    if flags:
-        emitter.guard(first, emitter.raised_flags(*group, own=True))
-
-
-def _write_sums(emitter: KernelEmitter, group: List[Op], nest: Nest, shape: List[Operand], words: List[str],
-                arrays: int, sums: List[Op], numbers: Dict[Value, int]) -> None:
-    """Write a nest that also adds up results of steps; the first ``arrays`` words are those of its arrays."""
+    nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays), lasts,
+                "".join(code for _, code in scalars), steps_of(group, left_out), least=emitter.flavour.least,
+                beside=beside, outputs=tuple(numbers[result_of(op)] for op in (stored if sums else stored[:-1])))
+    last = [texts[scalar] for scalar in scalars]
+    if not sums:
+        run_nest(emitter, group, nest, shape, [*words, *last], [])
+        return {}
     dtype = dtype_of(sums[0].args[0])
-    places = [emitter.layout.scratch(1) for _ in sums]
-    targets = [emitter.let("address_of_word(frame, %d)" % at) for at in places]
-    pairwise = numpys_sum(emitter, group[0], dtype)
+    places = {op: emitter.layout.scratch(1) for op in sums}
+    words += [emitter.let("address_of_word(frame, %d)" % at) for at in places.values()]
     nest = nest._replace(arrays=nest.arrays + dtype.char * len(sums), lasts=nest.lasts + ZERO * len(sums),
                          beside=nest.beside and nest.beside + (-1,) * len(sums), sums=True, halves=True, least=0,
                          totals=tuple(numbers[op.args[0]] for op in sums))
-    run_nest(emitter, group, nest, shape, [*words[:arrays], *targets, *words[arrays:], *pairwise], [])
-    for op, at in zip(sums, places):
-        emitter.define(result_of(op), emitter.element(dtype, ("frame", str(8 * at))))
+    run_nest(emitter, group, nest, shape, [*words, *last, *numpys_sum(emitter, group[0], dtype)], [])
+    return places
 
 
 def _makers(group: List[Op], last: Op) -> List[Op]:

@@ -4,8 +4,12 @@ A group of graph/passes/fusion.py has one result. Its nest writes that array, an
 Groups of one block whose results have the same shape are merged here. One nest then computes all of them. A value that
 only the merged group needs is never written.
 
-Groups that end in a sum of an array with one axis are merged, too, if their flags are ignored: the array that is summed
-counts as the result. So the derivatives of a loss with respect to several numbers are one nest.
+Groups that end in a sum of an array with one axis are merged, too: the array that is summed counts as the result. So
+the derivatives of a loss with respect to several numbers are one nest.
+
+Groups whose floating-point flags are ignored may follow groups whose flags are reported: the gradients of a loss follow
+its value. If the nest raises a flag, a second nest with the reported groups alone finds out whether they raise it. The
+results of the reported groups need all of their arithmetic, so LLVM keeps it, and its flags.
 
 All groups are written at the place of the last one. So until then no other operation may need one of the results, also
 not at an exit, and no operation may have an effect.
@@ -19,6 +23,7 @@ from pijit.core import _launcher
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import ELEMENTWISE, PLACES_ELEMENTS
 from pijit.core.graph.passes.fusion import (
+    EVERY_FLAG,
     count_effects,
     effect_between,
     raises_flags,
@@ -27,7 +32,7 @@ from pijit.core.graph.passes.fusion import (
     watched,
 )
 from pijit.core.graph.types import Array
-from pijit.core.kernel.options import CompileOptions
+from pijit.core.kernel.options import CompileOptions, gains_little, is_alone
 from pijit.core.kernel.plan.graph_facts import GraphFacts, MergedGroup
 from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.shape_classes import ShapeClass, ShapeClasses
@@ -80,33 +85,36 @@ class _Search:
         self._facts, self._excluded, self._bounded, self._options = facts, excluded, bounded, options
         self._users, self._escaping = find_users(graph)
         self._classes = ShapeClasses(graph)
+        self._position: Dict[Op, int] = {}
         self._parts: List[List[Op]] = []
         self._shape: Optional[ShapeClass] = None
 
     def block(self, block: Block) -> None:
         """Find the merged groups of a block."""
-        position = {op: number for number, op in enumerate(block.ops)}
+        self._position = {op: number for number, op in enumerate(block.ops)}
         effects = count_effects(block)
         self._classes.enter(block)
         for op in block.ops:
             group = self._facts.group_of(op)
             if op is not group[-1]:
                 continue
-            if self._parts and effect_between(effects, self._start(position), position[op]):
-                self._end(position)
+            if self._parts and effect_between(effects, self._start(), self._position[op]):
+                self._end()
             shape = self._shape_of(group)  # may depend on the results so far
             fits = shape is not None and self._fits(group, shape)
+            if not fits and shape is not None and self._leave_reported():
+                fits = self._fits(group, shape)
             if self._parts and not fits and self._needs_results(group):
-                self._end(position)
+                self._end()
                 shape = self._shape_of(group)
                 fits = shape is not None
             if fits:
                 self._parts.append(group)
                 self._shape = shape
-        self._end(position)
+        self._end()
 
-    def _start(self, position: Dict[Op, int]) -> int:
-        return min(position[op] for group in self._parts for op in group)
+    def _start(self) -> int:
+        return min(self._position[op] for group in self._parts for op in group)
 
     def _results(self) -> Set[Value]:
         return {cast(Value, group[-1].result) for group in self._parts}
@@ -141,7 +149,7 @@ class _Search:
     def _is_sum(self, group: List[Op]) -> bool:
         """Whether a group ends in a sum that one nest can compute beside others: of an array that the nest computes."""
         return (len(group) > 1 or group[-1].args[0] in self._results()) and not self._options.fast \
-            and not any(map(raises_flags, group)) and _launcher.sums_known()
+            and _launcher.sums_known()
 
     @staticmethod
     def _can_merge(op: Op) -> bool:
@@ -159,22 +167,33 @@ class _Search:
         if any(self._sums.intersection(op.args) for op in group):
             return False
         kind, first = computed(group[-1]).type, computed(ops[-1]).type
-        if shape != self._shape or kind != first or len(ops) + len(group) > MOST_STEPS:
+        if shape != self._shape or kind != first or len(self._expressions(ops + group, ops + group)) > MOST_STEPS:
             return False
-        if any(map(raises_flags, ops)) != any(map(raises_flags, group)) or _ignored(ops) != _ignored(group):
+        if not _flags_fit(ops, group):
             return False
         common = self._results().union(find_leaves(ops)[0])
         joins = not common.isdisjoint(find_leaves(group)[0]) or self._needs_results(group)
-        return joins and not watched(ops + group)
+        return joins and not watched(reported_ops(self._parts + [group], ops + group))
 
-    def _end(self, position: Dict[Op, int]) -> None:
+    def _leave_reported(self) -> bool:
+        """End the groups whose flags are reported, if others follow them: these may fit with a group alone."""
+        others = [part for part in self._parts if _ignores_all(part)]
+        if not others or len(others) == len(self._parts):
+            return False
+        shape = self._shape
+        self._parts = [part for part in self._parts if not _ignores_all(part)]
+        self._end()
+        self._parts, self._shape = others, shape
+        return True
+
+    def _end(self) -> None:
         """Record the merged group, or several ones if it has too many results, and start another one."""
         parts, self._parts, self._shape = self._parts, [], None
         count = len(parts)
         while count > 1:
-            ops = sorted((op for part in parts[:count] for op in part), key=position.__getitem__)
+            ops = sorted((op for part in parts[:count] for op in part), key=self._position.__getitem__)
             outputs = [part[-1] for part in parts[:count] if self._is_output(part[-1], ops)]
-            accepted = self._accepts(outputs, ops)
+            accepted = self._accepts(outputs, ops) and _is_complete(reported_ops(parts[:count], ops), outputs)
             if accepted:
                 self.found[ops[-1]] = MergedGroup(parts[:count], ops, outputs)
             if accepted or count == 2:
@@ -186,14 +205,14 @@ class _Search:
     def _accepts(self, outputs: List[Op], ops: List[Op]) -> bool:
         """Whether a nest of these operations may have these results. It computes all arrays that it adds up.
 
-        Threads share nests that store, but not those with sums. So with threads, sums must compute at least half of
-        what the arrays need.
+        Threads share nests that store, but not those with sums. So with several threads, sums must compute at least
+        half of what the arrays need.
         """
         sums, computed_here = [op for op in outputs if adds_up(op)], {op.result for op in ops}
         stored = [op for op in outputs if op not in sums]
         if max(len(sums), len(stored)) > MOST_RESULTS or any(op.args[0] not in computed_here for op in sums):
             return False
-        if not sums or not stored or not self._options.least:
+        if not sums or not stored or is_alone(self._options.least) or gains_little(self._options.least):
             return True
         arrays = self._expressions(stored, ops)
         return 2 * len(arrays & self._expressions(sums, ops)) >= len(arrays)
@@ -203,7 +222,7 @@ class _Search:
         makers = {op.result: op for op in ops}
         table: Dict[Any, int] = {}
         number: Dict[Value, int] = {}
-        for op in ops:
+        for op in sorted(ops, key=self._position.__getitem__):
             if op.name != "reduce":
                 constants = self._facts.constants
                 operands = tuple(repr(constants[arg]) if arg in constants else number.get(arg, arg) for arg in op.args)
@@ -229,6 +248,30 @@ class _Search:
         return not inside or result in self._escaping or not users <= set(ops)
 
 
+def reported_ops(parts: List[List[Op]], ops: List[Op]) -> List[Op]:
+    """The operations of those groups whose floating-point flags are not all ignored, in the order of ``ops``."""
+    found = {op for part in parts if not _ignores_all(part) for op in part}
+    return [op for op in ops if op in found]
+
+
+def _is_complete(reported: List[Op], outputs: List[Op]) -> bool:
+    """Whether the outputs among some operations need all of them, so that a nest of these alone computes all."""
+    used = {arg for op in reported for arg in op.args}
+    return all(op.result in used or op in outputs for op in reported)
+
+
 def _ignored(ops: List[Op]) -> Set[object]:
     """The floating-point flags that operations ignore."""
     return {op.attrs.get("ignored") for op in ops if op.name in ("ufunc", "reduce")}
+
+
+def _ignores_all(group: List[Op]) -> bool:
+    """Whether all floating-point flags of a group are ignored."""
+    return _ignored(group) == {EVERY_FLAG}
+
+
+def _flags_fit(ops: List[Op], group: List[Op]) -> bool:
+    """Whether a group may join operations: both report the same floating-point flags, or the group ignores all."""
+    if _ignores_all(group):
+        return True
+    return any(map(raises_flags, ops)) == any(map(raises_flags, group)) and _ignored(ops) == _ignored(group)
