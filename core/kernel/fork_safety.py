@@ -16,8 +16,9 @@ import os
 import sys
 import threading
 import time
+import types
 import weakref
-from typing import Any, Callable, Collection, Iterator, List, Optional
+from typing import Any, Callable, Collection, Dict, Iterator, List, Optional, Tuple
 
 from pijit.core.kernel.errors import ForkedError
 
@@ -69,29 +70,43 @@ _kept: List[Any] = []
 class Turn:
     """A lock that no thread waits for. In a forked child it is free if another thread held it."""
 
-    __slots__ = ("_lock", "_thread", "__weakref__")
+    __slots__ = ("_holder", "__weakref__")
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._thread = 0
+        self._holder: Dict[str, Tuple[int, object]] = {}
         in_child(self)
 
     def take(self) -> bool:
-        """Take the lock if it is free; returns whether it was."""
-        taken = self._lock.acquire(blocking=False)
-        if taken:
-            self._thread = threading.get_ident()
-        return taken
+        """Take the lock if it is free; returns whether it was. The caller must be a method, which gives it back.
+
+        An exception of a signal handler may have arrived where no block gave the lock back. Then the thread that holds
+        it does not run that method, and takes it again.
+        """
+        mine = threading.get_ident(), object()
+        holder = self._holder.setdefault("holder", mine)  # one operation of C: no other thread runs in between
+        if holder is not mine and holder[0] == mine[0] and not _runs_further_out(sys._getframe(1)):
+            self._holder["holder"] = holder = mine
+        return holder is mine
 
     def give_back(self) -> None:
         """Release the lock."""
-        self._thread = 0
-        self._lock.release()
+        self._holder.clear()
 
     def forked(self) -> None:
         """Free the lock in a child if another thread held it."""
-        if self._thread != threading.get_ident():
-            self._lock, self._thread = threading.Lock(), 0
+        holder = self._holder.get("holder")
+        if holder is not None and holder[0] != threading.get_ident():
+            self._holder.clear()
+
+
+def _runs_further_out(method: types.FrameType) -> bool:
+    """Whether a caller of a method's frame is a frame of the same method and object."""
+    frame, owner = method.f_back, method.f_locals.get("self")
+    while frame is not None:
+        if frame.f_code is method.f_code and frame.f_locals.get("self") is owner:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def in_child(one: Any) -> None:

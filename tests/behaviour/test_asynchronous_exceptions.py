@@ -271,6 +271,30 @@ def test_a_deferral_that_is_freed_ends(alarm):
     assert calls == [signal.SIGALRM] * 2
 
 
+@BACKENDS
+def test_a_capture_that_was_cut_off_leaves_the_function_to_the_next_one(backend):
+    """An exception may arrive after a thread has taken the turn, where no block gives it back."""
+    f = fresh(0, backend)
+    assert f.state._turn.take()
+    x = np.arange(5.0)
+    assert [f(x) for _ in range(3)] == [f.py_func(x)] * 3
+    assert kernel_count(f) == 1
+
+
+def test_a_call_within_its_own_capture_runs_as_bytecode(monkeypatch):
+    f, x, answers = fresh(1, "python"), np.arange(5.0), []
+    make = pijit.core.pipeline.make_entry
+
+    def calls_it(*args):
+        if not answers:
+            answers.append(f(x))
+        return make(*args)
+
+    monkeypatch.setattr(pijit.core.pipeline, "make_entry", calls_it)
+    assert f(x) == f.py_func(x) and answers == [f.py_func(x)]
+    assert kernel_count(f) == 1
+
+
 def defer_often():
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
