@@ -131,7 +131,7 @@ def test_several_sums(body, parallel, tmp_path):
     (1, "(x - y).sum(), (x * y).sum()", True)))
 def test_sums_and_arrays_that_threads_could_share(threads, sums, together, tmp_path, monkeypatch):
     """Where threads could share the nest of the array, the sums must compute half of it anyway."""
-    monkeypatch.setattr(options._launcher, "threads", lambda: (threads, threads))
+    monkeypatch.setattr(options._launcher, "threads", lambda: (threads, threads, 0))
     f = define("def f(x, y):\n    with np.errstate(all='ignore'):\n        a = (x * x - y) * (y * y + x)\n"
                "        return a, %s" % sums)
     check(f, X, Y, others=SHAPED[:4])
@@ -160,7 +160,7 @@ LOSSES = (
 @pytest.mark.parametrize("body", LOSSES)
 def test_groups_that_ignore_flags_follow_those_that_report_them(body, tmp_path, monkeypatch):
     """One nest computes both; a flag of an operation that ignores it is no warning and stays in the kernel."""
-    monkeypatch.setattr(options._launcher, "threads", lambda: (1, 1))
+    monkeypatch.setattr(options._launcher, "threads", lambda: (1, 1, 0))
     f = define("def f(x, y):\n" + body + "    return s, a, b")
     quiet = [(X * 1e80, Y * 1e150), (X * 1e-200, Y), (X[:0], Y[:0]), (X, Y * 0.0)]
     j = check(f, X, Y, others=[(X * 1e160, Y), (X * np.nan, Y), (X * np.inf, Y * -np.inf), *quiet])
