@@ -351,11 +351,11 @@ class GradientKernels:
         """The entry of a function that is one graph."""
         from pijit.core.graph.types import Scalar
         from pijit.core.tape.budget import default_limit
-        from pijit.joint import store
+        from pijit.joint import joint_cache
         from pijit.joint.parts import JointParts
 
         inputs = whole.program.check(*roots) or []
-        limit = store.rounded(default_limit()) if self._limit is None else self._limit
+        limit = joint_cache.rounded(default_limit()) if self._limit is None else self._limit
         try:
             wanted = tuple(self._position(key, whole.arguments) for key in self._keys) if self._choose is None \
                 else self._choose(inputs)
@@ -365,7 +365,7 @@ class GradientKernels:
             kinds = [whole.graph.inputs[position].type for position in wanted]
             shapes = {value: one.shape for value, one in zip(whole.graph.inputs, inputs) if type(one) is np.ndarray}
             generators = generators_of(whole.graph)
-            key = self._store_key(whole, wanted, inputs, limit, levels, has_static_shapes)
+            key = self._cache_key(whole, wanted, inputs, limit, levels, has_static_shapes)
             make = functools.partial(_made_joint, whole.graph, [whole.graph.inputs[position] for position in wanted],
                                      shapes, limit, whole.returning, levels, self._form.has_aux, has_static_shapes)
             parts = JointParts.of(key, make, self._show)
@@ -377,15 +377,15 @@ class GradientKernels:
                           are_arrays=arrays, has_host_calls=parts.has_host_calls, keep=parts.keep,
                           generators=generators, has_static_shapes=has_static_shapes)
 
-    def _store_key(self, whole: Any, wanted: Tuple[int, ...], inputs: Sequence[Any], limit: int, levels: int,
+    def _cache_key(self, whole: Any, wanted: Tuple[int, ...], inputs: Sequence[Any], limit: int, levels: int,
                    has_static_shapes: bool) -> str:
         """The key of a joint function on disk, or "" if it is not kept there."""
-        from pijit.joint import store
+        from pijit.joint import joint_cache
 
         config = self._state.config
         if not config.cache or config.backend != "numba":
             return ""
-        return store.joint_key(whole.graph, wanted, store.shapes_of(inputs), limit, levels,
+        return joint_cache.joint_key(whole.graph, wanted, joint_cache.shapes_of(inputs), limit, levels,
                                      self._form.has_aux, sorted(whole.returning), has_static_shapes)
 
     def _position(self, key: Any, arguments: Sequence[Optional[str]]) -> int:

@@ -1,7 +1,7 @@
 """Records of kernel functions: what another process needs to run a kernel without its graph.
 
 The machine code is in the disk cache under a key of its own. A record has that key, and what the launcher and the
-guards are made of. `pijit/joint/store.py` keeps records.
+guards are made of. `pijit/joint/joint_cache.py` keeps records.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple
 
 from pijit.core import _hook
 from pijit.core.graph.reverse.errors import ANSWERS, OtherShapes
-from pijit.joint import store
+from pijit.joint import joint_cache
 from pijit.joint.texts import KernelTexts, kernel_texts
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class JointParts:
         has_host_calls: whether the first one makes host calls.
     """
 
-    def __init__(self, key: str, stored: Optional[store.StoredJoint], make: Callable[[], Joint],
+    def __init__(self, key: str, stored: Optional[joint_cache.StoredJoint], make: Callable[[], Joint],
                  show: Optional[Show] = None) -> None:
         from pijit.core.graph.passes.fusion import EVERY_FLAG
 
@@ -152,7 +152,7 @@ class JointParts:
 
         Functions from disk have no texts to show, so they are made if ``show`` asks for texts.
         """
-        stored = store.load(key) if show is None else None
+        stored = joint_cache.load(key) if show is None else None
         if stored is None:
             return cls(key, None, make, show)
         parts = cls(key, stored, make)
@@ -183,8 +183,8 @@ class JointParts:
         records = [part.record for part in (self.forward, self.backward) if part is not None]
         if None not in records:
             joint = self._joint()
-            store.save(self._key, store.StoredJoint(joint.source, joint.backward_source, *records,
-                                                    *[None] * (2 - len(records))))
+            joint_cache.save(self._key, joint_cache.StoredJoint(joint.source, joint.backward_source, *records,
+                                                                *[None] * (2 - len(records))))
 
 
 def function_of(name: str, source: str, objects: Dict[str, Any]) -> types.FunctionType:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from pijit.joint import store
+from pijit.joint import joint_cache
 
 
 @pytest.fixture(autouse=True)
 def no_joint_functions_on_disk(request, monkeypatch):
-    if request.module.__name__.rpartition(".")[2] != "test_joint_store":
-        monkeypatch.setattr(store, "joint_key", lambda *facts: "")
+    if request.module.__name__.rpartition(".")[2] != "test_joint_cache":
+        monkeypatch.setattr(joint_cache, "joint_key", lambda *facts: "")

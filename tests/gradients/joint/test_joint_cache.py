@@ -11,7 +11,7 @@ import pytest
 
 from pijit.core import _hook
 from pijit.core.kernel import disk_cache, kernel_record
-from pijit.joint import store
+from pijit.joint import joint_cache
 from tests.gradients.joint.joint_gradient import Gradient
 
 pytestmark = pytest.mark.skipif(not disk_cache.SUPPORTED, reason="kernels are not kept on disk here")
@@ -133,17 +133,17 @@ def test_what_is_no_joint_function_is_not_loaded(tmp_path, monkeypatch):
     for data in (b"no pickle", pickle.dumps([1, 2])):
         key = disk_cache.record_key(data)
         disk_cache.DiskCache().save(key, data)
-        assert store.load(key) is None
-    assert store.load("") is None
+        assert joint_cache.load(key) is None
+    assert joint_cache.load("") is None
 
 
 def test_attributes_whose_text_says_all_that_they_mean():
     for value in (1, 2.5, "add", None, (1, slice(2)), np.add, np.sum, np.dtype("f8"), np.float64, float, np.float32(2.0)):
-        assert store._is_lasting(value), value
+        assert joint_cache._is_lasting(value), value
     for value in (np.vectorize(chain), chain, np.frompyfunc(chain, 1, 1), np.random.RandomState(1).normal, object(),
                   np.zeros(3), Gradient, np.dtype([("a", "f8")]), (1, chain)):
-        assert not store._is_lasting(value), value
+        assert not joint_cache._is_lasting(value), value
 
 
 def test_limits_are_rounded():
-    assert [store.rounded(one) for one in (0, 1, 2, 3, 1023, 1024, 3 << 30)] == [1, 1, 2, 2, 512, 1024, 2 << 30]
+    assert [joint_cache.rounded(one) for one in (0, 1, 2, 3, 1023, 1024, 3 << 30)] == [1, 1, 2, 2, 512, 1024, 2 << 30]
