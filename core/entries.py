@@ -28,7 +28,7 @@ from pijit.core.capture_report import CaptureRecord, Clock, reentry_report, segm
 from pijit.core.entry_timing import patience
 from pijit.core.errors import Break, LinkError, first_line, is_strict
 from pijit.core.exit_counts import counted
-from pijit.core.frameless_calls import enlist_head, head_of
+from pijit.core.frameless_calls import enlist_frameless_start, frameless_start_of
 from pijit.core.graph.kernel_key import graph_key
 from pijit.core.graph.passes import recorded
 from pijit.core.internal_functions import stand_in
@@ -95,7 +95,7 @@ class _EntryBuilder:
                     start.arrived if start is not None else None, self.state.hints,
                     ignored_flags=self.state.ignored_flags, constant_globals=self.state.constant_globals,
                     precision=config.auto_mixed_precision)))
-                enlist_head(self.results[-1])
+                enlist_frameless_start(self.results[-1])
                 numbering.add(self.results[-1])
         self.result = self.results[0]
         self.function = self.result.cfg.function
@@ -156,14 +156,15 @@ class _EntryBuilder:
         """The guard program, and the kernel that runs before the function has a frame."""
         causes = [cause for one in self.results for cause in one.causes()]
         by_shape = self.config.enable_dynamic_shape is False
-        self.head = head_of(self.function, self.made)
+        self.frameless_start = frameless_start_of(self.function, self.made)
         self.program = entry_program(
             (candidate.segment for _, candidate, _ in self.kept), causes, self.roots if by_shape else None,
-            self.head.inputs if self.head is not None else (), [entry.program for entry in self.state.entries])
+            self.frameless_start.inputs if self.frameless_start is not None else (),
+            [entry.program for entry in self.state.entries])
 
     def entry(self, why: str) -> Entry:
         """The entry, with its reports; captures drop the user's values."""
-        results, reentries, head, program = self.results, self.reentries, self.head, self.program
+        results, reentries, first, program = self.results, self.reentries, self.frameless_start, self.program
         segments = segment_reports(self.result, self.compiled[0])
         for one, outcomes in zip(results[1:], self.compiled[1:]):
             segments += [report for report in segment_reports(one, outcomes) if report.kind == "kernel"]
@@ -174,8 +175,8 @@ class _EntryBuilder:
                                [reentry.kernel for reentry in reentries.values()],
                                self.linked, program, segments, breaks + stay, why, reentry_reports, self.stages,
                                self.clock.seconds, [index for index, _ in self.broken])
-        entrance = _hook.Entrance(self.linked, None, ()) if head is None else _hook.Entrance(
-            self.linked, head.launcher, self.landings.get(head.launcher.callable, ()))
+        entrance = _hook.Entrance(self.linked, None, ()) if first is None else _hook.Entrance(
+            self.linked, first.launcher, self.landings.get(first.launcher.callable, ()))
         hinted = {index: line for one in results for index, line in one.hinted().items()}
         seen, observers = self.seen, self.observers
         if (seen.kinds or hinted) and not observers and seen.renewals < MAX_RENEWALS:

@@ -40,8 +40,8 @@ def returning_exits(captured: Captured, kernel: Kernel, function: Function) -> T
                  if number in returning and all(code[0] == "const" for code in codes[:-1]))
 
 
-def enlist_head(result: Capture) -> None:
-    """Make the segment at the function's start a kernel although it is small, if that gains as a head.
+def enlist_frameless_start(result: Capture) -> None:
+    """Make the segment at the function's start a kernel although it is small, if it gains as a frameless start.
 
     It gains if other segments are kernels anyway, or together with small segments that gain something, too.
     """
@@ -52,12 +52,12 @@ def enlist_head(result: Capture) -> None:
     enlisted = [(number, captured) for number, captured in small if captured.start == 0]
     if len(enlisted) != 1:
         return
-    head = enlisted[0][1]
-    gain = cost_model.gain_as_head(head)
-    if gain < 0 or entry_inputs(head, cfg.function) is None:
+    first = enlisted[0][1]
+    gain = cost_model.gain_as_frameless_start(first)
+    if gain < 0 or entry_inputs(first, cfg.function) is None:
         return
     if all(candidate.error is not None for candidate in result.candidates):
-        gains = [(one, cost_model.gain_after_head(one[1], cfg)) for one in small if one[1] is not head]
+        gains = [(one, cost_model.gain_after_frameless_start(one[1], cfg)) for one in small if one[1] is not first]
         if gain + sum(max(more, 0) for _, more in gains) < cost_model.FRAME_WORK:
             return
         enlisted += [one for one, more in gains if more > 0]
@@ -65,17 +65,17 @@ def enlist_head(result: Capture) -> None:
         result.candidates[number] = result.candidates[number]._replace(error=None)
 
 
-def head_of(function: Function, made: Iterable[Tuple[Any, Captured, Kernel]]) -> Optional[FramelessStart]:
-    """The head of a function, or None if the function needs a frame.
+def frameless_start_of(function: Function, made: Iterable[Tuple[Any, Captured, Kernel]]) -> Optional[FramelessStart]:
+    """The frameless start of a function, or None if the function needs a frame.
 
     ``made`` lists the launchers in the reverse order of their calls. A kernel that may reach a return is preferred.
     """
-    heads = []
+    starts = []
     for launcher, captured, kernel in made:
         inputs = entry_inputs(captured, function) if captured.start == 0 else None
         if inputs is not None:
-            heads.append((bool(returning_exits(captured, kernel, function)), FramelessStart(launcher, inputs)))
-    return sorted(heads, key=lambda one: one[0])[-1][1] if heads else None
+            starts.append((bool(returning_exits(captured, kernel, function)), FramelessStart(launcher, inputs)))
+    return sorted(starts, key=lambda one: one[0])[-1][1] if starts else None
 
 
 def entry_inputs(captured: Captured, function: Function, most: float = MOST_INPUTS) -> Optional[Tuple[Any, ...]]:

@@ -54,7 +54,7 @@ class Numbering:
     def _is_repeated(self, captured: Captured) -> bool:
         if self._alone:
             return False
-        depth = captured.depth, captured.head_depth
+        depth = captured.depth, captured.entry_depth
         exits = tuple((e.target, e.locals, e.stack, e.side, e.poll, e.rest, e.given, e.deleted, e.empty)
                       for e in captured.graph.exits)
         guards = segment_program(captured, launch_arguments(captured)).guards

@@ -60,7 +60,7 @@ def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[M
     all_made: List[MadeSegment] = []
     last: List[Any] = []
     for start, found in sorted(by_start.items()):
-        found.sort(key=lambda one: one[1].region.head.version.likely)
+        found.sort(key=lambda one: one[1].region.entry.version.likely)
         made = [make_launcher(candidate.segment, kernel, number, function,
                               returning=returning_exits(candidate.segment, kernel, function))
                 for number, candidate, kernel in found]
@@ -70,7 +70,7 @@ def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[M
         captured = found[0][1].segment
         # Versions for later iterations and later captures come last and serve most calls, so they are called first.
         # Versions for loops without iterations are called last.
-        sites.append(Site(start, captured.depth, captured.head_depth, tuple(call for _, call in reversed(made))))
+        sites.append(Site(start, captured.depth, captured.entry_depth, tuple(call for _, call in reversed(made))))
     return sites, all_made, last
 
 
@@ -111,9 +111,9 @@ def make_reentry(result: Capture, candidate: Candidate, kernel: Kernel, number: 
     """A re-entry of the capture with this number, with its launcher."""
     captured = candidate.segment
         # Guards cannot tell the iteration of an enclosing unrolled loop in which bytecode arrives. A poll exit can.
-    has_gate = not any(map(is_confined, state_at(result.analysis, captured.region.head).stack))
+    has_gate = not any(map(is_confined, state_at(result.analysis, captured.region.entry).stack))
     launcher, call = make_launcher(captured, kernel, number, result.cfg.function, prepare, gate=has_gate)
-    site = Site(captured.start, captured.depth, captured.head_depth, (call,), launcher if has_gate else None)
+    site = Site(captured.start, captured.depth, captured.entry_depth, (call,), launcher if has_gate else None)
     return Reentry(launcher, site, kernel, captured)
 
 

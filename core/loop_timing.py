@@ -47,7 +47,7 @@ def _by_loop(cfg: CFG, launched: Sequence[Any]) -> Dict[int, List[Any]]:
     """Segments by the header of the innermost loop that contains their start."""
     found: Dict[int, List[Any]] = {}
     for one in launched:
-        loop = cfg.loop_of(one.captured.region.head.version.block.index)
+        loop = cfg.loop_of(one.captured.region.entry.version.block.index)
         if loop is not None:
             found.setdefault(loop.header, []).append(one)
     return found
@@ -57,9 +57,10 @@ def _passed_inside(regions: Iterable[Region]) -> Set[int]:
     """The instructions that a kernel may run without having begun there."""
     found: Set[int] = set()
     for region in regions:
-        for piece in region.pieces:
-            found.update(range(piece.start + (piece is region.head), piece.end))
-            found.update(region.head.start for successor in piece.successors.values() if successor is region.head)
+        for region_block in region.blocks:
+            found.update(range(region_block.start + (region_block is region.entry), region_block.end))
+            found.update(region.entry.start for successor in region_block.successors.values()
+                         if successor is region.entry)
     return found
 
 

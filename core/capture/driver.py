@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Optional, Set, Tuple, cast
 from pijit.core.bytecode.analysed_code import AnalysedCode
 from pijit.core.bytecode.instructions import opcodes
 from pijit.core.capture.analysis.fixpoint import Analysis
-from pijit.core.capture.analysis.regions import Piece, Region, form_regions
+from pijit.core.capture.analysis.regions import Region, RegionBlock, form_regions
 from pijit.core.capture.build import cost_model
 from pijit.core.capture.build.graph_builder import GraphBuilder, state_at
 from pijit.core.capture.build.guards import launch_arguments
@@ -290,7 +290,7 @@ def _entry(request: CaptureRequest, analysed: AnalysedCode) -> FrameState:
 def _regions(analysis: Analysis, cut: bool) -> List[Region]:
     """The regions. None of them begins with a value that cannot leave a kernel."""
     regions = form_regions(analysis, cut)
-    while any([analysis.poison(state_at(analysis, region.head)) for region in regions]):
+    while any([analysis.poison(state_at(analysis, region.entry)) for region in regions]):
         analysis.run()
         regions = form_regions(analysis, cut)
     return regions
@@ -300,7 +300,7 @@ def _build_all(analysis: Analysis, found: List[Region], name: str, everything: b
                improved: bool) -> List[Candidate]:
     by_start: Dict[int, List[Region]] = {}
     for region in found:
-        by_start.setdefault(region.head.start, []).append(region)
+        by_start.setdefault(region.entry.start, []).append(region)
     candidates: List[Candidate] = []
     for start in sorted(by_start):
         regions = by_start[start]
@@ -349,22 +349,22 @@ def _build_reentries(analysis: Analysis, candidates: List[Candidate], name: str)
 
     A re-entry may itself leave a loop, so its exits are searched as well.
     """
-    heads = {candidate.region.head.key for candidate in candidates if candidate.error is None}
+    entries = {candidate.region.entry.key for candidate in candidates if candidate.error is None}
     found: Dict[Any, Candidate] = {}
     for candidate in candidates:
-        pieces = {piece.key: piece for piece in candidate.region.pieces if piece is piece.twins[0]}
+        region_blocks = {one.key: one for one in candidate.region.blocks if one is one.twins[0]}
         todo = [candidate.segment] if candidate.error is None else []
         while todo:
-            reentries = {exit.reentry for exit in todo.pop().graph.exits}.intersection(pieces)
-            for key in sorted(reentries - heads - set(found)):
-                made = _build_reentry(analysis, candidate.region, pieces[key], "%s_back_%d" % (name, len(found)))
+            reentries = {exit.reentry for exit in todo.pop().graph.exits}.intersection(region_blocks)
+            for key in sorted(reentries - entries - set(found)):
+                made = _build_reentry(analysis, candidate.region, region_blocks[key], "%s_back_%d" % (name, len(found)))
                 if made is not None:
                     found[key] = made
                     todo.append(made.segment)
     return found
 
 
-def _build_reentry(analysis: Analysis, region: Region, start: Piece, name: str) -> Optional[Candidate]:
+def _build_reentry(analysis: Analysis, region: Region, start: RegionBlock, name: str) -> Optional[Candidate]:
     part = region.reentry(start, analysis.cfg)
     if part is None:
         return None

@@ -233,7 +233,7 @@ class SiteStack:
     Args:
         emit: for the site's code.
         cfg: the control flow graph of the function in normal form.
-        depth, head_depth: number of operands that stay on the stack, and number of all operands; empty slots are not
+        depth, entry_depth: number of operands that stay on the stack, and number of all operands; empty slots are not
             counted.
         targets: the targets of the site's exits.
 
@@ -243,10 +243,10 @@ class SiteStack:
 
     __slots__ = ("emit", "cfg", "layout", "base", "slots", "depth", "inside")
 
-    def __init__(self, emit: Emit, cfg: CFG, depth: int, head_depth: int, targets: Sequence[int]) -> None:
+    def __init__(self, emit: Emit, cfg: CFG, depth: int, entry_depth: int, targets: Sequence[int]) -> None:
         self.emit, self.cfg, self.depth = emit, cfg, depth
         #: The locals that hold the operands, by position.
-        self.slots: Dict[int, int] = {position: emit.assembler.fresh_local() for position in range(depth, head_depth)}
+        self.slots: Dict[int, int] = {position: emit.assembler.fresh_local() for position in range(depth, entry_depth)}
         index = cast(int, emit.index)
         self.layout = stack_layout(cfg, index)
         layouts = [stack_layout(cfg, target) for target in targets]

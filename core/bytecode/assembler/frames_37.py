@@ -97,18 +97,18 @@ class SiteStack:
     Args:
         emit: for the site's code.
         cfg: the control flow graph of the function.
-        depth, head_depth: number of operands that stay on the stack, and number of all operands.
+        depth, entry_depth: number of operands that stay on the stack, and number of all operands.
         targets: the targets of the site's exits.
     """
 
     __slots__ = ("emit", "cfg", "depth", "slots", "inside")
 
-    def __init__(self, emit: Emit, cfg: CFG, depth: int, head_depth: int, targets: Sequence[int]) -> None:
+    def __init__(self, emit: Emit, cfg: CFG, depth: int, entry_depth: int, targets: Sequence[int]) -> None:
         self.emit, self.cfg, self.depth = emit, cfg, depth
         #: For code between `take_off` and `put_back`.
         self.inside: Emit = emit
         #: The locals that hold the operands, by position.
-        self.slots: Dict[int, int] = {position: emit.assembler.fresh_local() for position in range(depth, head_depth)}
+        self.slots: Dict[int, int] = {position: emit.assembler.fresh_local() for position in range(depth, entry_depth)}
 
     def take_off(self) -> List[Item]:
         """Code that stores the operands in locals."""

@@ -102,14 +102,14 @@ An exit at which linked code does more than store values has None."""
 
 
 class Site(NamedTuple):
-    """An instruction where segments begin; stack items from ``depth`` to ``head_depth`` are taken off the stack.
+    """An instruction where segments begin; stack items from ``depth`` to ``entry_depth`` are taken off the stack.
 
     The site of a re-entry may have a ``gate``: an iterator that tells bytecode whether to enter the kernel.
     """
 
     index: int  # type: ignore[assignment]  # hides tuple.index
     depth: int
-    head_depth: int
+    entry_depth: int
     calls: Tuple[Call, ...]
     gate: Any = None
 
@@ -201,7 +201,7 @@ class _Writer:
         self.items: List[Item] = []
         self.beginning = beginning
         targets = [plan.target for call in site.calls for plan in call.exits]
-        self.stack = SiteStack(self.emit, cfg, site.depth, site.head_depth, targets)
+        self.stack = SiteStack(self.emit, cfg, site.depth, site.entry_depth, targets)
         self.emit = self.stack.inside
         self.taken = [name for call in site.calls for kind, name in call.arguments if kind == "stack"]
 

@@ -1,15 +1,16 @@
 """Region formation: a segment is a single-entry region of captured instructions with many exits.
 
-A *piece* is a run of captured instructions inside one block version. It is a *head*, at which a segment begins, if
-bytecode may lead to it: after a break, at function entry, in a handler, or where paths of different segments meet.
-Every other piece belongs to the segment of all its predecessors. Where a join has lost types, every edge ends a
+A *region block* is a run of captured instructions inside one block version. It is a *region entry*, at which a
+segment begins, if bytecode may lead to it: after a break, at function entry, in a handler, or where paths of different
+segments meet.
+Every other region block belongs to the segment of all its predecessors. Where a join has lost types, every edge ends a
 segment, because the values must be in variables before the paths join.
 
-A loop with a rare break has heads in its body, to which bytecode returns after the break. The segment of the loop's
-header takes copies of those pieces, so that the loop closes and iterations without a break stay native.
+A loop with a rare break has region entries in its body, to which bytecode returns after the break. The segment of the
+loop's header takes copies of those blocks, so that the loop closes and iterations without a break stay native.
 
 Versions of a loop's blocks may lead into each other: the first iteration of a loop, in which a variable has another
-type, may go on in the middle of the next one. Back ends need reducible loops. So that path gets copies of the pieces up
+type, may go on in the middle of the next one. Back ends need reducible loops. So that path gets copies of the blocks up
 to the loop's header (*node splitting*), or else segments end there.
 
 A kernel that has left a loop in the middle is resumed by a *re-entry*: the rest of its region from that loop's header
@@ -30,33 +31,33 @@ from pijit.core.errors import Break
 from pijit.core.named_tuples import NamedTuple
 
 
-class Piece:
+class RegionBlock:
     """Captured instructions ``start`` to ``end`` (exclusive) of one version.
 
-    ``twins`` are the piece and its copies.
+    ``twins`` are the block and its copies.
     """
 
-    __slots__ = ("version", "start", "end", "predecessors", "successors", "head", "twins")
+    __slots__ = ("version", "start", "end", "predecessors", "successors", "entry", "twins")
 
     def __init__(self, version: Version, start: int, end: int) -> None:
         self.version = version
         self.start = start
         self.end = end
-        self.predecessors: List["Piece"] = []
-        self.successors: Dict[int, "Piece"] = {}
-        self.head: Optional["Piece"] = None
+        self.predecessors: List["RegionBlock"] = []
+        self.successors: Dict[int, "RegionBlock"] = {}
+        self.entry: Optional["RegionBlock"] = None
         self.twins = [self]
 
-    def copy(self) -> "Piece":
-        """Another piece for the same instructions, without edges."""
-        found = Piece(self.version, self.start, self.end)
+    def copy(self) -> "RegionBlock":
+        """Another block for the same instructions, without edges."""
+        found = RegionBlock(self.version, self.start, self.end)
         found.twins = self.twins
         self.twins.append(found)
         return found
 
     @property
     def key(self) -> Tuple[int, int]:
-        """Identifies the piece when the function is partitioned again."""
+        """Identifies the block when the function is partitioned again."""
         return self.version.number, self.start
 
     @property
@@ -68,15 +69,15 @@ class Piece:
         return self.end == self.version.block.end
 
     def __repr__(self) -> str:
-        return "piece(%r, %d..%d)" % (self.version, self.start, self.end - 1)
+        return "region block(%r, %d..%d)" % (self.version, self.start, self.end - 1)
 
 
 Key = Tuple[int, int]
-"""Identifies a piece."""
+"""Identifies a block."""
 
 
 class NodeSplit(NamedTuple):
-    """Node splitting: these edges lead to copies of the pieces ``copied`` instead."""
+    """Node splitting: these edges lead to copies of the blocks ``copied`` instead."""
 
     edges: FrozenSet[Tuple[Key, Key]]
     copied: FrozenSet[Key]
@@ -87,34 +88,35 @@ MOST_COPIED = 200
 
 
 class Region:
-    """A region to be built: its head and all its pieces, in reverse postorder from the head.
+    """A region to be built: its entry and all its blocks, in reverse postorder from the entry.
 
-    ``beyond`` are the pieces where a re-entry ends and another one continues.
+    ``beyond`` are the blocks where a re-entry ends and another one continues.
     """
 
-    __slots__ = ("head", "pieces", "beyond", "has_loop", "_position")
+    __slots__ = ("entry", "blocks", "beyond", "has_loop", "_position")
 
-    def __init__(self, head: Piece, members: Set[Piece], beyond: FrozenSet[Piece] = frozenset()) -> None:
-        self.head = head
+    def __init__(self, entry: RegionBlock, members: Set[RegionBlock],
+                 beyond: FrozenSet[RegionBlock] = frozenset()) -> None:
+        self.entry = entry
         self.beyond = beyond
-        self.pieces = _reverse_postorder(head, members)
-        self._position = {piece: k for k, piece in enumerate(self.pieces)}
-        self.has_loop = any(self.closes(piece, successor)
-                            for piece in self.pieces for successor in piece.successors.values())
+        self.blocks = _reverse_postorder(entry, members)
+        self._position = {region_block: k for k, region_block in enumerate(self.blocks)}
+        self.has_loop = any(self.closes(region_block, successor)
+                            for region_block in self.blocks for successor in region_block.successors.values())
 
-    def closes(self, piece: Piece, successor: Piece) -> bool:
+    def closes(self, region_block: RegionBlock, successor: RegionBlock) -> bool:
         """Whether the edge leads back to the header of a loop of the region."""
-        return self._position.get(successor, len(self.pieces)) <= self._position[piece]
+        return self._position.get(successor, len(self.blocks)) <= self._position[region_block]
 
-    def reentry(self, start: Piece, cfg: CFG) -> Optional["Region"]:
-        """The part of this region that is reachable from the start of one of its pieces.
+    def reentry(self, start: RegionBlock, cfg: CFG) -> Optional["Region"]:
+        """The part of this region that is reachable from the start of one of its blocks.
 
         None if back ends do not support it, or if only the continuing segment knows the values on the operand stack.
         """
         state = start.version.state
         if start.at_start and (any(map(is_confined, state.stack)) or has_generator(state)):
             return None
-        beyond = frozenset(_mixing(start, self.pieces, cfg))
+        beyond = frozenset(_mixing(start, self.blocks, cfg))
         found, todo = {start}, [start]
         while todo:
             for successor in todo.pop().successors.values():
@@ -125,11 +127,11 @@ class Region:
         return None if _side_doors(region) else region
 
     def instructions(self) -> Iterator[int]:
-        for piece in self.pieces:
-            yield from range(piece.start, piece.end)
+        for region_block in self.blocks:
+            yield from range(region_block.start, region_block.end)
 
     def __repr__(self) -> str:
-        return "region(%r)" % (self.pieces,)
+        return "region(%r)" % (self.blocks,)
 
 
 def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
@@ -142,28 +144,28 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
     opened: Set[Key] = set()
     splits: List[NodeSplit] = []
     while True:
-        pieces = _split(analysis, declined, _cuts(analysis) if cut else set())
+        region_blocks = _split(analysis, declined, _cuts(analysis) if cut else set())
         for split in splits:
-            _copy_pieces(pieces, split)
-        _choose_heads(pieces, severed | opened)
-        regions = _collect(pieces, analysis, severed)
+            _copy_blocks(region_blocks, split)
+        _choose_entries(region_blocks, severed | opened)
+        regions = _collect(region_blocks, analysis, severed)
         doors = [(region, door) for region in regions for door in _side_doors(region)]
         new = [split for split in _splits(doors, analysis.cfg) if split not in splits]
         if new:
             splits += new
             continue
         headers = _headers(analysis.cfg)
-        side_doors = {piece.key for region, door in doors for piece in _loop_starts(region, door, headers)}
+        side_doors = {one.key for region, door in doors for one in _loop_starts(region, door, headers)}
         if side_doors:
             severed |= side_doors
             continue
-        mixing = {piece.key for region in regions for piece in _mixing(region.head, region.pieces, analysis.cfg)}
+        mixing = {one.key for region in regions for one in _mixing(region.entry, region.blocks, analysis.cfg)}
         if mixing - opened:
             opened |= mixing
             continue
-        lonely = {(piece.version.number, index) for region in regions for piece in region.pieces
-                  for index in range(piece.start, piece.end)
-                  if steps_iterator(analysis.function.instructions[index]) and not piece.version.unrolled
+        lonely = {(region_block.version.number, index) for region in regions for region_block in region.blocks
+                  for index in range(region_block.start, region_block.end)
+                  if steps_iterator(analysis.function.instructions[index]) and not region_block.version.unrolled
                   and not _is_looped(region, index)}
         if not lonely:
             return regions
@@ -176,17 +178,17 @@ def whole_region(analysis: Analysis, without: Set[Version]) -> Region:
     Raises:
         Break: its loops can be entered at more than one point, or none of it is captured.
     """
-    pieces = _split(analysis, set(), set())
-    heads = [piece for piece in pieces if piece.version is analysis.versions[0] and piece.at_start]
-    found, todo = set(heads), list(heads)
+    region_blocks = _split(analysis, set(), set())
+    entries = [one for one in region_blocks if one.version is analysis.versions[0] and one.at_start]
+    found, todo = set(entries), list(entries)
     while todo:
-        new = [piece for piece in todo.pop().successors.values()
-               if piece not in found and piece.version not in without]
+        new = [region_block for region_block in todo.pop().successors.values()
+               if region_block not in found and region_block.version not in without]
         found.update(new)
         todo += new
-    if not heads:
+    if not entries:
         raise Break("PJ202", opcode=analysis.function.instructions[0].opname)
-    region = Region(heads[0], found)
+    region = Region(entries[0], found)
     if _side_doors(region):
         raise Break("PJ213")
     return region
@@ -205,10 +207,10 @@ def _cuts(analysis: Analysis) -> Set[Key]:
     return found
 
 
-def _split(analysis: Analysis, declined: Set[Key], cuts: Set[Key]) -> List[Piece]:
-    pieces: List[Piece] = []
-    first: Dict[Version, Piece] = {}
-    last: Dict[Version, Piece] = {}
+def _split(analysis: Analysis, declined: Set[Key], cuts: Set[Key]) -> List[RegionBlock]:
+    region_blocks: List[RegionBlock] = []
+    first: Dict[Version, RegionBlock] = {}
+    last: Dict[Version, RegionBlock] = {}
     for version in analysis.versions:
         start = version.block.start
         for index in range(version.block.start, version.block.end + 1):
@@ -217,41 +219,41 @@ def _split(analysis: Analysis, declined: Set[Key], cuts: Set[Key]) -> List[Piece
             if not stops and not cut:
                 continue
             if index > start:
-                piece = Piece(version, start, index)
-                pieces.append(piece)
-                if piece.at_start:
-                    first[version] = piece
-                if piece.at_end:
-                    last[version] = piece
+                region_block = RegionBlock(version, start, index)
+                region_blocks.append(region_block)
+                if region_block.at_start:
+                    first[version] = region_block
+                if region_block.at_end:
+                    last[version] = region_block
             start = index + 1 if stops else index
-    for version, piece in last.items():
+    for version, region_block in last.items():
         if cuts:
             continue
         for slot, successor in version.edges.items():
             # A finally body is entered at its first instruction only, because the stack there tells how it was entered.
             handles = successor.block.start in analysis.cfg.flow.handlers and not _is_caught(successor)
             if successor in first and not successor.lossy and not handles:
-                piece.successors[slot] = first[successor]
-                first[successor].predecessors.append(piece)
-    return pieces
+                region_block.successors[slot] = first[successor]
+                first[successor].predecessors.append(region_block)
+    return region_blocks
 
 
-def _choose_heads(pieces: List[Piece], severed: Set[Key]) -> None:
-    """Optimistic fixed point: a piece joins the region of its predecessors unless these are in different regions."""
-    heads = {piece for piece in pieces if piece.key in severed or _begins(piece)}
+def _choose_entries(region_blocks: List[RegionBlock], severed: Set[Key]) -> None:
+    """Optimistic fixed point: a block joins the region of its predecessors unless these are in different regions."""
+    entries = {region_block for region_block in region_blocks if region_block.key in severed or _begins(region_block)}
     changed = True
     while changed:
-        for piece in pieces:
-            piece.head = piece if piece in heads else None
-        _spread(heads)
+        for region_block in region_blocks:
+            region_block.entry = region_block if region_block in entries else None
+        _spread(entries)
         changed = False
-        for piece in pieces:
-            if piece in heads:
+        for region_block in region_blocks:
+            if region_block in entries:
                 continue
-            owners = {predecessor.head for predecessor in piece.predecessors}
+            owners = {predecessor.entry for predecessor in region_block.predecessors}
             if len(owners) != 1 or None in owners:
-                if piece.head is not None:
-                    heads.add(piece)
+                if region_block.entry is not None:
+                    entries.add(region_block)
                     changed = True
 
 
@@ -260,81 +262,81 @@ def _is_caught(version: Version) -> bool:
     return raised_in(version.state.stack) is not None
 
 
-def _begins(piece: Piece) -> bool:
-    version = piece.version
-    if not piece.at_start or version.is_entry or version.lossy:
+def _begins(region_block: RegionBlock) -> bool:
+    version = region_block.version
+    if not region_block.at_start or version.is_entry or version.lossy:
         return True
-    return len({p.version for twin in piece.twins for p in twin.predecessors}) < len(set(version.predecessors))
+    return len({p.version for twin in region_block.twins for p in twin.predecessors}) < len(set(version.predecessors))
 
 
-def _spread(heads: Set[Piece]) -> None:
-    todo = list(heads)
+def _spread(entries: Set[RegionBlock]) -> None:
+    todo = list(entries)
     while todo:
-        piece = todo.pop()
-        for successor in piece.successors.values():
-            if successor.head is None:
-                successor.head = piece.head
+        region_block = todo.pop()
+        for successor in region_block.successors.values():
+            if successor.entry is None:
+                successor.entry = region_block.entry
                 todo.append(successor)
 
 
-def _collect(pieces: List[Piece], analysis: Analysis, severed: Set[Key]) -> List[Region]:
-    members: Dict[Piece, Set[Piece]] = {}
-    for piece in pieces:
-        if piece.head is not None:
-            members.setdefault(piece.head, set()).add(piece)
+def _collect(region_blocks: List[RegionBlock], analysis: Analysis, severed: Set[Key]) -> List[Region]:
+    members: Dict[RegionBlock, Set[RegionBlock]] = {}
+    for region_block in region_blocks:
+        if region_block.entry is not None:
+            members.setdefault(region_block.entry, set()).add(region_block)
     loops = {analysis.cfg.blocks[loop.header].start: loop.body for loop in analysis.cfg.loops}
     regions = []
-    for head in pieces:
-        if head in members:
-            closed = Region(head, _absorb(head, loops.get(head.start, frozenset()), severed))
-            regions.append(closed if closed.has_loop else Region(head, members[head]))
+    for entry in region_blocks:
+        if entry in members:
+            closed = Region(entry, _absorb(entry, loops.get(entry.start, frozenset()), severed))
+            regions.append(closed if closed.has_loop else Region(entry, members[entry]))
     return regions
 
 
-def _absorb(head: Piece, body: FrozenSet[int], severed: Set[Key]) -> Set[Piece]:
-    """The pieces that are reachable from a head within its loop's body, or in handlers of exceptions that were not
+def _absorb(entry: RegionBlock, body: FrozenSet[int], severed: Set[Key]) -> Set[RegionBlock]:
+    """The blocks that are reachable from an entry within its loop's body, or in handlers of exceptions that were not
     made."""
-    found, todo = {head}, [head]
+    found, todo = {entry}, [entry]
     while todo:
         for successor in todo.pop().successors.values():
             inside = successor.version.block.index in body and successor.key not in severed
             inside = inside or _is_caught(successor.version)
-            if successor not in found and (successor.head is head or inside):
+            if successor not in found and (successor.entry is entry or inside):
                 found.add(successor)
                 todo.append(successor)
     return found
 
 
-def _side_doors(region: Region) -> List[Piece]:
+def _side_doors(region: Region) -> List[RegionBlock]:
     """Targets of back edges that do not dominate their sources: irreducible loops.
 
     Versions of a loop's blocks can lead into each other in this way. Back ends need reducible graphs.
     """
-    position = {piece: k for k, piece in enumerate(region.pieces)}
-    dominators: Dict[Piece, Set[Piece]] = {region.head: {region.head}}
-    everything = set(region.pieces)
+    position = {region_block: k for k, region_block in enumerate(region.blocks)}
+    dominators: Dict[RegionBlock, Set[RegionBlock]] = {region.entry: {region.entry}}
+    everything = set(region.blocks)
     changed = True
     while changed:
         changed = False
-        for piece in region.pieces[1:]:
-            known = [dominators.get(p, everything) for p in piece.predecessors if p in position]
-            new = set.intersection(*known) | {piece}
-            if new != dominators.get(piece):
-                dominators[piece], changed = new, True
-    return [target for piece in region.pieces for target in piece.successors.values()
-            if target in position and position[target] <= position[piece] and target not in dominators[piece]]
+        for region_block in region.blocks[1:]:
+            known = [dominators.get(p, everything) for p in region_block.predecessors if p in position]
+            new = set.intersection(*known) | {region_block}
+            if new != dominators.get(region_block):
+                dominators[region_block], changed = new, True
+    return [target for source in region.blocks for target in source.successors.values()
+            if target in position and position[target] <= position[source] and target not in dominators[source]]
 
 
-def _splits(doors: List[Tuple[Region, Piece]], cfg: CFG) -> List[NodeSplit]:
+def _splits(doors: List[Tuple[Region, RegionBlock]], cfg: CFG) -> List[NodeSplit]:
     """What to split so that loops are entered at their headers only; ``doors`` are the side doors of all regions."""
     found: List[NodeSplit] = []
     for region, door in doors:
         loop = cfg.loop_of(door.version.block.index)
         while loop is not None:
-            inside = {piece for piece in region.pieces if piece.version.block.index in loop.body}
+            inside = {region_block for region_block in region.blocks if region_block.version.block.index in loop.body}
             around = _reachable(door, inside)
-            headers = [piece for piece in around if piece.version.block.index == loop.header and piece.at_start
-                       and door in _reachable(piece, inside)]
+            headers = [one for one in around if one.version.block.index == loop.header and one.at_start
+                       and door in _reachable(one, inside)]
             split = _split_before(headers[0], region, inside) if len(headers) == 1 else None
             if split is not None and split not in found:
                 found.append(split)
@@ -342,30 +344,30 @@ def _splits(doors: List[Tuple[Region, Piece]], cfg: CFG) -> List[NodeSplit]:
     return found
 
 
-def _split_before(header: Piece, region: Region, inside: Set[Piece]) -> Optional[NodeSplit]:
+def _split_before(header: RegionBlock, region: Region, inside: Set[RegionBlock]) -> Optional[NodeSplit]:
     """The split after which other entries of a loop reach its header first; None if too much would be copied.
 
-    ``inside`` are the pieces of the loop's blocks, in all versions.
+    ``inside`` are the blocks of the loop's blocks, in all versions.
     """
-    loop = {piece for piece in _reachable(header, inside) if header in _reachable(piece, inside)}
-    edges = [(piece, successor) for piece in region.pieces if piece not in loop
-             for successor in piece.successors.values() if successor in loop and successor is not header]
-    copied: Set[Piece] = set()
+    loop = {region_block for region_block in _reachable(header, inside) if header in _reachable(region_block, inside)}
+    edges = [(region_block, successor) for region_block in region.blocks if region_block not in loop
+             for successor in region_block.successors.values() if successor in loop and successor is not header]
+    copied: Set[RegionBlock] = set()
     todo = [successor for _, successor in edges]
     while todo:
-        piece = todo.pop()
-        if piece in loop and piece is not header and piece not in copied:
-            copied.add(piece)
-            todo += piece.successors.values()
-    size = sum(piece.end - piece.start for piece in copied)
-    if not edges or size > MOST_COPIED or any(len(piece.twins) > 1 for piece in copied):
+        region_block = todo.pop()
+        if region_block in loop and region_block is not header and region_block not in copied:
+            copied.add(region_block)
+            todo += region_block.successors.values()
+    size = sum(region_block.end - region_block.start for region_block in copied)
+    if not edges or size > MOST_COPIED or any(len(region_block.twins) > 1 for region_block in copied):
         return None
-    return NodeSplit(frozenset((one.key, other.key) for one, other in edges), frozenset(piece.key for piece in copied))
+    return NodeSplit(frozenset((one.key, other.key) for one, other in edges), frozenset(one.key for one in copied))
 
 
-def _copy_pieces(pieces: List[Piece], split: NodeSplit) -> None:
-    """Apply a split to the pieces of a function."""
-    by_key = {piece.key: piece for piece in pieces}
+def _copy_blocks(region_blocks: List[RegionBlock], split: NodeSplit) -> None:
+    """Apply a split to the blocks of a function."""
+    by_key = {region_block.key: region_block for region_block in region_blocks}
     if not by_key.keys() >= split.copied.union(*split.edges):
         return
     copies = {key: by_key[key].copy() for key in split.copied}
@@ -379,7 +381,7 @@ def _copy_pieces(pieces: List[Piece], split: NodeSplit) -> None:
                 successor.predecessors.remove(by_key[one])
                 by_key[one].successors[slot] = copies[other]
                 copies[other].predecessors.append(by_key[one])
-    pieces += copies.values()
+    region_blocks += copies.values()
 
 
 def _headers(cfg: CFG) -> Dict[int, int]:
@@ -393,24 +395,24 @@ def _headers(cfg: CFG) -> Dict[int, int]:
     return depths
 
 
-def _loop_starts(region: Region, door: Piece, headers: Dict[int, int]) -> List[Piece]:
+def _loop_starts(region: Region, door: RegionBlock, headers: Dict[int, int]) -> List[RegionBlock]:
     """Where a new segment should begin so that a side door no longer leads into a loop: at the loop's header, if any.
 
-    The header's segment contains the whole loop. That of another piece would exit wherever the loop bypasses the piece.
+    The header's segment contains the whole loop. That of another block would exit wherever the loop bypasses the block.
     For nested loops the outermost may be enough.
     """
-    inside = set(region.pieces)
+    inside = set(region.blocks)
     reached = _reachable(door, inside)
-    starts = [piece for piece in region.pieces if piece is not region.head and piece.start in headers
-              and piece in reached and door in _reachable(piece, inside)]
-    outermost = min([headers[piece.start] for piece in starts], default=0)
-    return [piece for piece in starts if headers[piece.start] == outermost] or [door]
+    starts = [one for one in region.blocks if one is not region.entry and one.start in headers
+              and one in reached and door in _reachable(one, inside)]
+    outermost = min([headers[region_block.start] for region_block in starts], default=0)
+    return [region_block for region_block in starts if headers[region_block.start] == outermost] or [door]
 
 
-def _reachable(piece: Piece, inside: Set[Piece]) -> Set[Piece]:
-    """The pieces reachable from a piece over at least one edge."""
-    found: Set[Piece] = set()
-    todo = [piece]
+def _reachable(region_block: RegionBlock, inside: Set[RegionBlock]) -> Set[RegionBlock]:
+    """The blocks reachable from a block over at least one edge."""
+    found: Set[RegionBlock] = set()
+    todo = [region_block]
     while todo:
         new = [s for s in todo.pop().successors.values() if s in inside and s not in found]
         found.update(new)
@@ -418,44 +420,44 @@ def _reachable(piece: Piece, inside: Set[Piece]) -> Set[Piece]:
     return found
 
 
-def _mixing(head: Piece, pieces: Iterable[Piece], cfg: CFG) -> Set[Piece]:
-    """Headers of loops around ``head`` after which an iterator is replaced that was on the stack at the segment's
+def _mixing(entry: RegionBlock, region_blocks: Iterable[RegionBlock], cfg: CFG) -> Set[RegionBlock]:
+    """Headers of loops around ``entry`` after which an iterator is replaced that was on the stack at the segment's
     start.
 
     Exits advance iterators that came in and make others again, so a segment must not continue there.
     """
-    depth, block = cfg.stack_depth[head.start] or 0, head.version.block.index
+    depth, block = cfg.stack_depth[entry.start] or 0, entry.version.block.index
     headers = set()
-    for piece in pieces:
-        loop = cfg.loop_of(piece.version.block.index)
+    for region_block in region_blocks:
+        loop = cfg.loop_of(region_block.version.block.index)
         while loop is not None and block not in loop.body:
             loop = loop.parent
         if loop is not None and any(makes_iterator(cfg.function.instructions[index])
                                     and (cfg.stack_depth[index] or 0) <= depth
-                                    for index in range(piece.start, piece.end)):
+                                    for index in range(region_block.start, region_block.end)):
             headers.add(loop.header)
-    return {piece for piece in pieces if piece.version.block.index in headers and piece.at_start
-            and piece is not head}
+    return {one for one in region_blocks if one.version.block.index in headers and one.at_start
+            and region_block is not entry}
 
 
 def _is_looped(region: Region, index: int) -> bool:
     """Whether a version of the instruction is on a cycle of the region; the first iteration may be another version."""
-    inside = set(region.pieces)
-    return any(piece in _reachable(piece, inside) for piece in inside if piece.start <= index < piece.end)
+    inside = set(region.blocks)
+    return any(one in _reachable(one, inside) for one in inside if one.start <= index < one.end)
 
 
-def _reverse_postorder(head: Piece, members: Set[Piece]) -> List[Piece]:
-    order: List[Piece] = []
-    seen = {head}
-    stack: List[Tuple[Piece, Iterator[Piece]]] = [(head, iter(list(head.successors.values())))]
+def _reverse_postorder(entry: RegionBlock, members: Set[RegionBlock]) -> List[RegionBlock]:
+    order: List[RegionBlock] = []
+    seen = {entry}
+    stack: List[Tuple[RegionBlock, Iterator[RegionBlock]]] = [(entry, iter(list(entry.successors.values())))]
     while stack:
-        piece, successors = stack[-1]
+        region_block, successors = stack[-1]
         for successor in successors:
-            if successor in members and successor not in seen and successor is not head:
+            if successor in members and successor not in seen and successor is not entry:
                 seen.add(successor)
                 stack.append((successor, iter(list(successor.successors.values()))))
                 break
         else:
-            order.append(piece)
+            order.append(region_block)
             stack.pop()
     return order[::-1]

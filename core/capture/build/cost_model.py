@@ -80,13 +80,13 @@ def least_work(captured: Captured, cfg: CFG) -> int:
     return _segment_work(captured.graph) + (0 if _in_loop(captured, cfg) else FRAME_WORK)
 
 
-def gain_as_head(captured: Captured) -> int:
+def gain_as_frameless_start(captured: Captured) -> int:
     """The saving of a segment as the kernel that runs before a call has a frame, if linked code costs nothing."""
     return work_of(captured.graph) - HEAD_WORK - _leaving(captured.graph)
 
 
-def gain_after_head(captured: Captured, cfg: CFG) -> int:
-    """The saving of a segment that follows the head; 0 in a loop, where each iteration would pay for it."""
+def gain_after_frameless_start(captured: Captured, cfg: CFG) -> int:
+    """The saving of a segment that follows the frameless start; 0 in a loop, where each iteration would pay for it."""
     return 0 if _in_loop(captured, cfg) else work_of(captured.graph) - _segment_work(captured.graph)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
-from pijit.core.capture.analysis.regions import Piece
+from pijit.core.capture.analysis.regions import RegionBlock
 from pijit.core.capture.build.segment import Unhandled
 from pijit.core.capture.interpreter.exceptions import FIRST_EDGE, handler_edges
 from pijit.core.capture.state.frame_state import FrameState
@@ -34,8 +34,8 @@ def either(builder: GraphBuilder, flag: Value, one: CallOutcome, other: CallOutc
     return {0: other._replace(block=blocks[0]), 1: one._replace(block=blocks[1])}
 
 
-def resumption_of(builder: GraphBuilder, piece: Piece) -> Tuple[Optional[Tuple[int, FrameState]], bool]:
-    """The resume point of side exits at the start of a piece, and whether an effect has followed it.
+def resumption_of(builder: GraphBuilder, region_block: RegionBlock) -> Tuple[Optional[Tuple[int, FrameState]], bool]:
+    """The resume point of side exits at the start of a block, and whether an effect has followed it.
 
     While an exception is handled whose object was not made, it lies before the raise. While a method is pending, it
     is the common one of all predecessors.
@@ -43,26 +43,26 @@ def resumption_of(builder: GraphBuilder, piece: Piece) -> Tuple[Optional[Tuple[i
     raised = raised_in(builder.state.stack)
     if raised is not None:
         return builder.resumptions[raised.defined_at, raised.version], raised.wrote
-    before = [builder.ended.get(other, (None, False)) for other in piece.predecessors if other in builder.blocks]
+    before = [builder.ended.get(other, (None, False)) for other in region_block.predecessors if other in builder.blocks]
     if not before or not builder.has_fragile() or any(resume is not before[0][0] for resume, _ in before):
         return None, False
     return before[0][0], any(wrote for _, wrote in before)
 
 
-def note_end(builder: GraphBuilder, piece: Piece) -> None:
-    """Note that only the terminator of a piece is left to build."""
-    builder.ended[piece] = builder.resume, builder.wrote
-    builder.lead_to_handler(piece)
+def note_end(builder: GraphBuilder, region_block: RegionBlock) -> None:
+    """Note that only the terminator of a block is left to build."""
+    builder.ended[region_block] = builder.resume, builder.wrote
+    builder.lead_to_handler(region_block)
 
 
-def lead_to_handler(builder: GraphBuilder, piece: Piece) -> None:
-    """Add the edge to the handler where the last instruction of a piece raises."""
+def lead_to_handler(builder: GraphBuilder, region_block: RegionBlock) -> None:
+    """Add the edge to the handler where the last instruction of a block raises."""
     for slot, (target, after) in handler_edges(builder).items():
         here, edge = builder.block, builder.exception_edges[slot - FIRST_EDGE]
         if edge.again is None:
             _note_resumption(builder)
         builder.block = edge.block if edge.block is not None else here
-        builder.block.terminator = arm_alone(builder._arm(piece, slot, target, after))
+        builder.block.terminator = arm_alone(builder._arm(region_block, slot, target, after))
         builder.block = here
 
 

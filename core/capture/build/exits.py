@@ -11,7 +11,7 @@ from pijit.core.bytecode.instructions.opcodes import CELL_LOADS, CONSTANT_LOADS,
 from pijit.core.bytecode.instructions.predicates import is_return
 from pijit.core.bytecode.linker.continuation import Continuation
 from pijit.core.bytecode.linker.deferred_warning import FlagReport
-from pijit.core.capture.analysis.regions import Piece
+from pijit.core.capture.analysis.regions import RegionBlock
 from pijit.core.capture.build.pending_calls import is_stuck, stack_outputs
 from pijit.core.capture.build.segment import Refusal, Unhandled
 from pijit.core.capture.models.iteration.generators import function_output, suspended_output
@@ -70,15 +70,15 @@ def abandoned(builder: GraphBuilder) -> SideExit:
     return SideExit(builder.graph.exit_number(0, (), 0, True), ())
 
 
-def before_loads(builder: GraphBuilder, piece: Piece) -> Tuple[int, FrameState]:
-    """Where bytecode resumes that continues at the end of a piece, and the state there.
+def before_loads(builder: GraphBuilder, region_block: RegionBlock) -> Tuple[int, FrameState]:
+    """Where bytecode resumes that continues at the end of a block, and the state there.
 
     Bytecode rematerializes what the last instructions only load: that costs less than to pass it. It never resumes at
-    the start of a piece, where a launcher may be. It resumes at a return with the result: such a kernel needs no frame.
+    the start of a block, where a launcher may be. It resumes at a return with the result: such a kernel needs no frame.
     """
-    end, stack = piece.end, list(builder.state.stack)
+    end, stack = region_block.end, list(builder.state.stack)
     returns = is_return(builder.function.instructions[end])
-    while not returns and end - 1 > piece.start and builder.function.instructions[end - 1].opname in LOADS:
+    while not returns and end - 1 > region_block.start and builder.function.instructions[end - 1].opname in LOADS:
         end -= 1
         stack.pop()
     return end, FrameState(builder.state.locals, stack)
@@ -168,14 +168,14 @@ def _left(builder: GraphBuilder, live: Container[str], state: FrameState,
     builder.leaving = set()
     names, outputs = [], []
     for name, value in state.locals.items():
-        if value is builder.head.locals.get(name) or is_place(name) or name in deleted:
+        if value is builder.entry_state.locals.get(name) or is_place(name) or name in deleted:
             continue
         if name in live and isinstance(value, Unbound):
             continue
         if name in live or name == ROUNDS or isinstance(value, ListElement):  # its deletion may have effects
             names.append(name)
             outputs.append(builder.exit_output(value))
-        elif not isinstance(builder.head.locals.get(name, UNBOUND), (Unbound, Number)):
+        elif not isinstance(builder.entry_state.locals.get(name, UNBOUND), (Unbound, Number)):
             names.append(name)
             # a constant that was fetched would live as long as the kernel
             keeps = isinstance(value, Const) and value.root is None
@@ -189,7 +189,7 @@ def _is_deleted(builder: GraphBuilder, name: str, live: Container[str], state: F
 
     The second applies where a traceback may show the frame, in which an older value would be wrong.
     """
-    value, before = state.locals.get(name), builder.head.locals.get(name)
+    value, before = state.locals.get(name), builder.entry_state.locals.get(name)
     if is_place(name) or isinstance(before, Unbound):
         return False
     if name in live:

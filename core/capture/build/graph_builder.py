@@ -1,4 +1,4 @@
-"""Graph building: the interpreter runs over the pieces of one region and records operations.
+"""Graph building: the interpreter runs over the blocks of one region and records operations.
 
 `driver.py` builds regions with it; `inlined_graph.py` and `reentry.py` derive from it. Types come from the analysis.
 """
@@ -14,7 +14,7 @@ from pijit.core.bytecode.flow.control_flow import unwound_level
 from pijit.core.bytecode.instructions.opcodes import FUNCTION_MAKER
 from pijit.core.bytecode.instructions.predicates import breaks_loop, exits_loop, stores_local, writes_local
 from pijit.core.capture.analysis.fixpoint import Analysis
-from pijit.core.capture.analysis.regions import Piece, Region
+from pijit.core.capture.analysis.regions import Region, RegionBlock
 from pijit.core.capture.build import alias_guards, block_arguments, exception_edges, exits, ownership
 from pijit.core.capture.build.exception_edges import arm_alone
 from pijit.core.capture.build.segment import Access, Captured, Refusal, SegmentFact
@@ -112,33 +112,33 @@ class GraphBuilder(AbstractInterpreter):
         self.accesses: Dict[Any, Dict[Any, Access]] = {}
         self.with_dict: Dict[Any, Optional[int]] = {}
         self.roots: Dict[str, Any] = {}
-        self.head = self._head_state()
+        self.entry_state = self._state_at_entry()
         self.depth = depth = self.untouched_depth() if depth is None else depth
-        self.captured = Captured(region, self.graph, depth, len(self.head.stack))
-        self.captured.starts = ownership.objects_by_path(self.head)
+        self.captured = Captured(region, self.graph, depth, len(self.entry_state.stack))
+        self.captured.starts = ownership.objects_by_path(self.entry_state)
         self.block: Block = self.graph.new_block()
         self.resume: Optional[Tuple[int, FrameState]] = None
-        self.ended: Dict[Piece, Tuple[Optional[Tuple[int, FrameState]], bool]] = {}
+        self.ended: Dict[RegionBlock, Tuple[Optional[Tuple[int, FrameState]], bool]] = {}
         self.unhandled, self.wrote = analysis.unhandled, False
         self.resumptions: Dict[Any, Optional[Tuple[int, FrameState]]] = {}
         self.leaving: Set[int] = set()
-        self.blocks: Dict[Piece, Block] = {}
-        self.entry: Dict[Piece, FrameState] = {}
-        self.pending: List[Tuple[Jump, Piece, FrameState, Block]] = []
+        self.blocks: Dict[RegionBlock, Block] = {}
+        self.states_at_entry: Dict[RegionBlock, FrameState] = {}
+        self.pending: List[Tuple[Jump, RegionBlock, FrameState, Block]] = []
 
     # states
 
-    def _head_state(self) -> FrameState:
-        piece = self.region.head
-        state = without_dead(state_at(self.analysis, piece), self.liveness.live_in(piece.start))
+    def _state_at_entry(self) -> FrameState:
+        region_block = self.region.entry
+        state = without_dead(state_at(self.analysis, region_block), self.liveness.live_in(region_block.start))
         self.roots = find_places(self.facts.places, state, len(self.function.varnames))
         return FrameState({name: rooted(value, self.roots[name] if is_place(name) else Root("local", name))
                            for name, value in state.locals.items()},
-                          rooted_stack(state.stack, self.analysis.usedef.empty_operands(piece.start)))
+                          rooted_stack(state.stack, self.analysis.usedef.empty_operands(region_block.start)))
 
     def untouched_depth(self) -> int:
         """The lowest operand stack depth that any instruction or exit of the region touches."""
-        depths = [len(self.head.stack)]
+        depths = [len(self.entry_state.stack)]
         for index in self.region.instructions():
             instr = self.function.instructions[index]
             depth, count = self.cfg.stack_depth[index] or 0, reach(instr)
@@ -147,20 +147,20 @@ class GraphBuilder(AbstractInterpreter):
                 depths.append(unwound_level(cast("Blocks", self.cfg.block_stack[index]), instr.opname) or 0)
         return min(depths)
 
-    def _state_for(self, piece: Piece) -> FrameState:
-        """The state of a piece where edges of the region meet. Values that may differ become block parameters."""
-        joined = self._state_at_join(piece)
-        block = self.blocks[piece]
-        sample = self.entry.get(piece)
+    def _state_for(self, region_block: RegionBlock) -> FrameState:
+        """The state of a block where edges of the region meet. Values that may differ become block parameters."""
+        joined = self._state_at_join(region_block)
+        block = self.blocks[region_block]
+        sample = self.states_at_entry.get(region_block)
         locals: Dict[str, Abstract] = {}
         for name, value in joined.locals.items():
             if isinstance(value, Const) and is_place(name) and self.roots.get(name) is None:
                 locals[name] = Unknown("PJ208")
             elif not self._carries(name, value):
-                locals[name] = _no_more_than(self.head.locals.get(name, value), value)
+                locals[name] = _no_more_than(self.entry_state.locals.get(name, value), value)
             else:
                 locals[name] = self.block_parameters(value, block, name, sample.locals.get(name) if sample else None)
-        stack = list(self.head.stack[:self.depth])
+        stack = list(self.entry_state.stack[:self.depth])
         for position in range(self.depth, len(joined.stack)):
             like = self.use(sample.stack[position]) if sample is not None else None
             stack.append(like if isinstance(like, Unknown)  # the segment cannot fetch it
@@ -171,16 +171,16 @@ class GraphBuilder(AbstractInterpreter):
         """Whether a variable, or a virtual object in it, may change in the region."""
         return name in self.stored or any(map(may_be_stored_into, records_in(value)))
 
-    def _state_at_join(self, piece: Piece) -> FrameState:
-        """The joined state where all edges to a piece meet."""
-        return piece.version.state
+    def _state_at_join(self, region_block: RegionBlock) -> FrameState:
+        """The joined state where all edges to a block meet."""
+        return region_block.version.state
 
     # building
 
     def build(self) -> Captured:
         """The region as a graph, not yet verified. Raises Break if an instruction cannot be built."""
         first = self.block
-        params = self._run_pieces()
+        params = self._run_region_blocks()
         self._start(first, params)
         self._connect(params)
         self.note_pairs()
@@ -188,45 +188,45 @@ class GraphBuilder(AbstractInterpreter):
         first.params = self.graph.inputs
         return self.captured
 
-    def _run_pieces(self) -> Dict[Piece, FrameState]:
-        """Build all pieces; returns the states of those whose blocks have parameters."""
-        for piece in self.region.pieces:
-            self.blocks[piece] = self.graph.new_block(self.function.instructions[piece.start].lineno or 0)
-        self.entry[self.region.head] = self.head
-        params: Dict[Piece, FrameState] = {}
-        for piece in self.region.pieces:
-            incoming = [p for p in piece.predecessors if p in self.blocks]
-            if piece is self.region.head and not incoming:
-                state = self.head
-            elif piece is self.region.head or len(incoming) > 1 or self._forwards(piece, incoming):
-                state = params[piece] = self._state_for(piece)
-            elif piece in self.entry:
-                state = self.entry[piece]
+    def _run_region_blocks(self) -> Dict[RegionBlock, FrameState]:
+        """Build all blocks; returns the states of those whose blocks have parameters."""
+        for region_block in self.region.blocks:
+            self.blocks[region_block] = self.graph.new_block(self.function.instructions[region_block.start].lineno or 0)
+        self.states_at_entry[self.region.entry] = self.entry_state
+        params: Dict[RegionBlock, FrameState] = {}
+        for region_block in self.region.blocks:
+            incoming = [p for p in region_block.predecessors if p in self.blocks]
+            if region_block is self.region.entry and not incoming:
+                state = self.entry_state
+            elif region_block is self.region.entry or len(incoming) > 1 or self._forwards(region_block, incoming):
+                state = params[region_block] = self._state_for(region_block)
+            elif region_block in self.states_at_entry:
+                state = self.states_at_entry[region_block]
             else:  # the builder knows more than type propagation: the branch to it is never taken
-                never = self.blocks.pop(piece)
+                never = self.blocks.pop(region_block)
                 never.terminator = Jump(never, [])
                 continue
-            self._run(piece, state)
+            self._run(region_block, state)
         return params
 
-    def _forwards(self, piece: Piece, incoming: List[Piece]) -> bool:
-        """Whether one predecessor reaches the piece over two edges."""
-        return bool(incoming) and sum(s is piece for s in incoming[0].successors.values()) > 1
+    def _forwards(self, region_block: RegionBlock, incoming: List[RegionBlock]) -> bool:
+        """Whether one predecessor reaches the block over two edges."""
+        return bool(incoming) and sum(s is region_block for s in incoming[0].successors.values()) > 1
 
-    def _start(self, block: Block, params: Dict[Piece, FrameState]) -> None:
-        """Jump from ``block`` to the block of the region's head."""
+    def _start(self, block: Block, params: Dict[RegionBlock, FrameState]) -> None:
+        """Jump from ``block`` to the block of the region's entry."""
         self.block = block
-        jump = Jump(self.blocks[self.region.head], [])
+        jump = Jump(self.blocks[self.region.entry], [])
         block.terminator = jump
-        if self.region.head in params:
-            jump.args = tuple(self._arguments(params[self.region.head], self.head))
+        if self.region.entry in params:
+            jump.args = tuple(self._arguments(params[self.region.entry], self.entry_state))
 
-    def _connect(self, params: Dict[Piece, FrameState]) -> None:
-        """Pass arguments along all edges between pieces."""
-        for jump, piece, state, block in self.pending:
-            if piece in params:
+    def _connect(self, params: Dict[RegionBlock, FrameState]) -> None:
+        """Pass arguments along all edges between blocks."""
+        for jump, region_block, state, block in self.pending:
+            if region_block in params:
                 self.block = block
-                jump.args = tuple(self._arguments(params[piece], state))
+                jump.args = tuple(self._arguments(params[region_block], state))
 
     def _arguments(self, target: FrameState, state: FrameState) -> List[Value]:
         """The values of the edge's state for the parameters that were made for ``target``."""
@@ -239,13 +239,13 @@ class GraphBuilder(AbstractInterpreter):
             arguments += self.value_parts(target.stack[position], state.stack[position])
         return arguments
 
-    def _run(self, piece: Piece, state: FrameState) -> None:
-        self.block = self.blocks[piece]
+    def _run(self, region_block: RegionBlock, state: FrameState) -> None:
+        self.block = self.blocks[region_block]
         self.state = state.copy()
-        self.version = piece.version.number
-        self.resume, self.wrote = self.resumption_of(piece)
+        self.version = region_block.version.number
+        self.resume, self.wrote = self.resumption_of(region_block)
         base = len(state.stack)
-        for index in range(piece.start, piece.end):
+        for index in range(region_block.start, region_block.end):
             depth = len(self.state.stack)
             if self.may_resume(depth <= base):
                 self.resume, self.wrote, base = self.resumption(index), False, min(base, depth)
@@ -256,16 +256,16 @@ class GraphBuilder(AbstractInterpreter):
                 raise
             except Break as error:
                 raise self._refused(instr, error)
-        self.note_end(piece)
-        last = self.function.instructions[piece.end - 1]
-        if not piece.at_end:
-            self.block.terminator = Leave(self.exit_to(*self.before_loads(piece), False))
+        self.note_end(region_block)
+        last = self.function.instructions[region_block.end - 1]
+        if not region_block.at_end:
+            self.block.terminator = Leave(self.exit_to(*self.before_loads(region_block), False))
             return
         if self.transfer is RETURN:
-            self._return(piece)
+            self._return(region_block)
             return
         if self.transfer.kind is TransferKind.ITERATE:
-            self._enter_body(piece, last)
+            self._enter_body(region_block, last)
             return
         if self.transfer is RAISE:
             return
@@ -274,23 +274,23 @@ class GraphBuilder(AbstractInterpreter):
             self.note_outcomes(top)
             for slot, (target, after) in caught_edges(self, outcome_edges(top, last, self.state)).items():
                 self.block = cast(Block, top.outcomes[slot].block)
-                self.block.terminator = arm_alone(self._arm(piece, slot, target, after))
+                self.block.terminator = arm_alone(self._arm(region_block, slot, target, after))
             return
         if breaks_loop(last):
             edges = {1: (self.cfg.successors[last.index][0], self.state)}  # type: ignore[index]
         else:
             edges = edges_of(self.transfer, last, self.state)
-        arms = {slot: self._arm(piece, slot, target, after) for slot, (target, after) in edges.items()}
+        arms = {slot: self._arm(region_block, slot, target, after) for slot, (target, after) in edges.items()}
         self.block.terminator = self._terminator(arms)
 
-    def _enter_body(self, piece: Piece, last: Instr) -> None:
+    def _enter_body(self, region_block: RegionBlock, last: Instr) -> None:
         """End a loop's header. The item is made in a separate block, which is reached only if there is an item."""
         transfer, header, state = self.transfer, self.block, self.state
-        ended = self._arm(piece, 1, cast(int, last.target), state)
+        ended = self._arm(region_block, 1, cast(int, last.target), state)
         self.block = self.graph.new_block(last.lineno or 0)
         header.terminator = Branch(transfer.branches_on(), Jump(self.block, []), ended)
         self.block.terminator = arm_alone(
-            self._arm(piece, 0, last.index + 1, FrameState(state.locals, state.stack + transfer.entering())))
+            self._arm(region_block, 0, last.index + 1, FrameState(state.locals, state.stack + transfer.entering())))
 
     def _refused(self, instr: Instr, error: Break) -> Break:
         """The exception to raise for an instruction that cannot be built."""
@@ -302,7 +302,7 @@ class GraphBuilder(AbstractInterpreter):
         known = isinstance(error, Refusal) or not named or callee.defined_at in self.analysis.refused
         return error if known else Refusal(callee.defined_at, Break("PJ202", opcode=FUNCTION_MAKER))
 
-    def _return(self, piece: Piece) -> None:
+    def _return(self, region_block: RegionBlock) -> None:
         raise AssertionError("only callees return")
 
     def token_of(self, record: VirtualObject) -> Any:
@@ -318,24 +318,24 @@ class GraphBuilder(AbstractInterpreter):
             return arm_alone(next(iter(arms.values())))
         return Branch(self.transfer.branches_on(), arms[1], arms[0])
 
-    def _arm(self, piece: Piece, slot: int, target: int, state: FrameState) -> Any:
-        successor = piece.successors.get(slot)
+    def _arm(self, region_block: RegionBlock, slot: int, target: int, state: FrameState) -> Any:
+        successor = region_block.successors.get(slot)
         if successor is None or successor not in self.blocks:
             reentry = successor.key if successor in self.region.beyond else None
             return self.exit_to(target, state, False, reentry=reentry)
-        self.entry.setdefault(successor, state)
-        if self.region.closes(piece, successor):
+        self.states_at_entry.setdefault(successor, state)
+        if self.region.closes(region_block, successor):
             return self._poll(successor, state)
         jump = Jump(self.blocks[successor], [])
         self.pending.append((jump, successor, state, self.block))
         return jump
 
-    def _poll(self, header: Piece, state: FrameState) -> Jump:
+    def _poll(self, header: RegionBlock, state: FrameState) -> Jump:
         """The back edge to a loop's header, through a block that exits when the interpreter's eval breaker is set."""
         alone = {"serves": True} if self.facts.base.abandons else {"signals": True} if has_generator(state) else {}
         return self._polled(header, state, self.exit_to(header.start, state, False, True, header.key), alone)
 
-    def _polled(self, header: Piece, state: FrameState, exit: SideExit, attrs: Dict[str, Any]) -> Jump:
+    def _polled(self, header: RegionBlock, state: FrameState, exit: SideExit, attrs: Dict[str, Any]) -> Jump:
         block = self.graph.new_block(self.function.instructions[header.start].lineno or 0)
         block.ops.append(Op("poll", [], attrs, None, exit, block.lineno))
         block.terminator = Jump(self.blocks[header], [])
@@ -461,12 +461,12 @@ def _no_more_than(value: Abstract, joined: Abstract) -> Abstract:
     return renumbered(value.forgotten() if joined.forgotten() is joined else value, joined)
 
 
-def state_at(analysis: Analysis, piece: Piece) -> FrameState:
-    """The state at the start of a piece. Analysis steps through the block again from the nearest state in the cache."""
-    interpreter, version = analysis.interpreter, piece.version
-    nearest = max([start for start in version.states if start <= piece.start], default=version.block.start)
+def state_at(analysis: Analysis, region_block: RegionBlock) -> FrameState:
+    """The state at the start of a block. Analysis steps through the block again from the nearest state in the cache."""
+    interpreter, version = analysis.interpreter, region_block.version
+    nearest = max([start for start in version.states if start <= region_block.start], default=version.block.start)
     interpreter.state = version.states.get(nearest, version.state).copy()
-    for index in range(nearest, piece.start):
+    for index in range(nearest, region_block.start):
         analysis.advance(version, index)
-    version.states[piece.start] = interpreter.state.copy()
+    version.states[region_block.start] = interpreter.state.copy()
     return interpreter.state

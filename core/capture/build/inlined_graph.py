@@ -10,7 +10,7 @@ from typing import Sequence as Items
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.linker.continuation import Continuation
-from pijit.core.capture.analysis.regions import Piece
+from pijit.core.capture.analysis.regions import RegionBlock
 from pijit.core.capture.build.exits import abandoned
 from pijit.core.capture.build.graph_builder import GraphBuilder
 from pijit.core.capture.build.pending_calls import stack_outputs
@@ -65,7 +65,7 @@ class InlineBuilder(GraphBuilder):
     def __init__(self, parent: GraphBuilder, analysis: CalleeAnalysis, facts: CaptureContext,
                  entry: FrameState, lent: Items[int]) -> None:
         self.parent = parent
-        self.head = entry
+        self.entry_state = entry
         self.lent = lent
         super().__init__(analysis, analysis.region, "", 0)
         self.facts = facts
@@ -81,8 +81,8 @@ class InlineBuilder(GraphBuilder):
         self.points: Dict[SideExit, Tuple[int, FrameState]] = {}
         self.inside: Set[SideExit] = set()
 
-    def _head_state(self) -> FrameState:
-        return self.head
+    def _state_at_entry(self) -> FrameState:
+        return self.entry_state
 
     def token_of(self, record: VirtualObject) -> Any:
         """What tells the object of a record from other ones that the same exit makes, in this frame and in callers'.
@@ -108,12 +108,12 @@ class InlineBuilder(GraphBuilder):
         if self.captured.inlined > MAX_INLINED * self.facts.base.work.factor:
             raise Break("PJ230", callee=self.function.code.co_name, because="too much code is inlined")
         try:
-            params = self._run_pieces()
+            params = self._run_region_blocks()
             self._start(start, params)
             self._connect(params)
         except Unhandled as error:  # the exception is the callee's
             raise Break("PJ231", **error.facts)
-        first = self.blocks[self.region.head]
+        first = self.blocks[self.region.entry]
         self.captured.has_loop = self.captured.has_loop or self.region.has_loop
         result = self._continue()
         self.parent.wrote = self._keep_effects(first) or self.parent.wrote
@@ -180,9 +180,9 @@ class InlineBuilder(GraphBuilder):
             raise Break("PJ213")
         return values[0]
 
-    def _return(self, piece: Piece) -> None:
+    def _return(self, region_block: RegionBlock) -> None:
         written = [self.state.locals[name] for name in self.analysis.written]
-        number = self.analysis.outcome_numbers[piece.version]
+        number = self.analysis.outcome_numbers[region_block.version]
         self.returns.setdefault(number, []).append((self.block, [self.returned] + written))
 
     def throw(self, cls: type, block: Any) -> None:
@@ -199,7 +199,7 @@ class InlineBuilder(GraphBuilder):
             return self._leave_inside(target, self.liveness.live_in(target), state)
         return self.side_exit()
 
-    def _poll(self, header: Piece, state: FrameState) -> Jump:
+    def _poll(self, header: RegionBlock, state: FrameState) -> Jump:
         """Poll for signals alone, because leaving repeats the call in bytecode. There is no poll where it cannot be
         repeated."""
         try:

@@ -57,7 +57,7 @@ def note_confined(builder: GraphBuilder) -> None:
     seen: List[int] = []
     while todo:
         record = captured.starts.get(todo.pop())
-        if record is None or record.shared or _is_held_elsewhere(builder.head, record.token):
+        if record is None or record.shared or _is_held_elsewhere(builder.entry_state, record.token):
             raise Break("PJ219")
         if record.token not in seen:
             seen.append(record.token)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
-from pijit.core.capture.analysis.regions import Piece
+from pijit.core.capture.analysis.regions import RegionBlock
 from pijit.core.capture.build.exits import ROUNDS
 from pijit.core.capture.build.graph_builder import GraphBuilder
 from pijit.core.capture.state.frame_state import FrameState
@@ -17,23 +17,23 @@ class ReentryBuilder(GraphBuilder):
     """Builder of one re-entry, used once. All exits except polls pass on the iteration count, if there was an
     iteration."""
 
-    def _head_state(self) -> FrameState:
-        state = super()._head_state()
+    def _state_at_entry(self) -> FrameState:
+        state = super()._state_at_entry()
         state.locals[ROUNDS] = Number(WORD)
         self.stored.add(ROUNDS)
         return state
 
-    def _state_at_join(self, piece: Piece) -> FrameState:
-        state = super()._state_at_join(piece).copy()
+    def _state_at_join(self, region_block: RegionBlock) -> FrameState:
+        state = super()._state_at_join(region_block).copy()
         state.locals[ROUNDS] = Number(WORD)
         return state
 
-    def _start(self, block: Block, params: Dict[Piece, FrameState]) -> None:
+    def _start(self, block: Block, params: Dict[RegionBlock, FrameState]) -> None:
         self.block = block
-        self.head.locals[ROUNDS].value = self.emit("const", [], WORD, {"value": 0})  # type: ignore[attr-defined]
+        self.entry_state.locals[ROUNDS].value = self.emit("const", [], WORD, {"value": 0})  # type: ignore[attr-defined]
         super()._start(block, params)
 
-    def _poll(self, header: Piece, state: FrameState) -> Jump:
+    def _poll(self, header: RegionBlock, state: FrameState) -> Jump:
         state = state.copy()
         one = self.emit("const", [], WORD, {"value": 1})
         count = self.emit("add", [state.locals[ROUNDS].value, one], WORD)  # type: ignore[attr-defined]

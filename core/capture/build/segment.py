@@ -67,7 +67,7 @@ class Captured:
     Attributes:
         region, graph: the segment.
         depth: operand stack items below this depth are not touched.
-        head_depth: operand stack depth at the head.
+        entry_depth: operand stack depth at the region's entry.
         inputs: the root of each graph input.
         facts, pairs: the facts to guard.
         unsure: locals that may be unbound at the start, so that linked code cannot load them.
@@ -84,11 +84,11 @@ class Captured:
         calls: the calls that were inlined.
     """
 
-    def __init__(self, region: Region, graph: Graph, depth: int, head_depth: int) -> None:
+    def __init__(self, region: Region, graph: Graph, depth: int, entry_depth: int) -> None:
         self.region = region
         self.graph = graph
         self.depth = depth
-        self.head_depth = head_depth
+        self.entry_depth = entry_depth
         self.inputs: List[Any] = []
         self.pairs: List[AliasedPair] = []
         self.facts: Dict[Tuple[Any, ...], SegmentFact] = {}
@@ -119,7 +119,7 @@ class Captured:
     @property
     def start(self) -> int:
         """The bytecode instruction at which the segment begins."""
-        return self.region.head.start
+        return self.region.entry.start
 
     def returning(self, function: Function) -> Set[int]:
         """The exits after which only a return is left, if the segment starts where the function does."""

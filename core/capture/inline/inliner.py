@@ -79,7 +79,7 @@ class CalleeAnalysis(Analysis):
         outcome_numbers: the numbers of outcomes, by the block version that returns, or by the origin of an exception
             for the caller.
         left: the versions that are left to bytecode, see `cold_paths`, with the reason.
-        region: the pieces to build.
+        region: the blocks to build.
     """
 
     propagator = CalleePropagator

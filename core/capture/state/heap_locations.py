@@ -95,10 +95,10 @@ class HeapPlace:
             return UNBOUND
         return UNBOUND if found is sources.UNBOUND else known_of(found, self.source)
 
-    def root(self, head: FrameState, cells: int) -> Any:
+    def root(self, entry: FrameState, cells: int) -> Any:
         """The path by which a segment finds it, or None. ``cells`` is the number of the first cell among the frame's
         variables."""
-        return root_of(self.source, head, cells)
+        return root_of(self.source, entry, cells)
 
 
 class OwnedPlace(HeapPlace):
@@ -119,12 +119,12 @@ class OwnedPlace(HeapPlace):
     def changed(self, facts: Any) -> Any:
         return self.family, identity_of(self.owner)
 
-    def root(self, head: FrameState, cells: int) -> Any:
-        for root, value in _variables(head):
+    def root(self, entry: FrameState, cells: int) -> Any:
+        for root, value in _variables(entry):
             sample = value.object if isinstance(value, Const) else getattr(value, "sample", None)
             if sample is self.owner.sample:
                 return self.step(root)
-        return super().root(head, cells)
+        return super().root(entry, cells)
 
 
 class AttributePlace(OwnedPlace):
@@ -192,14 +192,14 @@ class FreePlace(OwnedPlace):
     def __init__(self, cell: OpaqueObject) -> None:
         super().__init__(cell, CellPlace, lambda path: Inner(path, "cell_contents"))
 
-    def root(self, head: FrameState, cells: int) -> Any:
-        found = super().root(head, cells)
-        return found if found is not None else next(self._by_others(head), None)
+    def root(self, entry: FrameState, cells: int) -> Any:
+        found = super().root(entry, cells)
+        return found if found is not None else next(self._by_others(entry), None)
 
-    def _by_others(self, head: FrameState) -> Iterator[Any]:
+    def _by_others(self, entry: FrameState) -> Iterator[Any]:
         """Paths through other functions with that closure variable, in case no variable holds the function that writes
         it."""
-        for root, value in _variables(head):
+        for root, value in _variables(entry):
             if isinstance(value, OpaqueObject) and type(value.sample) is types.FunctionType:
                 for number, cell in enumerate(value.sample.__closure__ or ()):
                     if cell is self.owner.sample:
@@ -216,16 +216,16 @@ Places = Dict[Any, HeapPlace]
 """Globals and cells by source. Places in objects by (name, position or `CellPlace`, id of the object)."""
 
 
-def find_places(places: Places, head: FrameState, cells: int) -> Dict[str, Any]:
+def find_places(places: Places, entry: FrameState, cells: int) -> Dict[str, Any]:
     """The path by which a segment finds each place, by name.
 
-    If there is no path, no guard can check the place. Then at most its type is kept in ``head``.
+    If there is no path, no guard can check the place. Then at most its type is kept in ``entry``.
     """
-    roots = {place.name: place.root(head, cells) for place in places.values()}
+    roots = {place.name: place.root(entry, cells) for place in places.values()}
     for name, root in roots.items():
-        if root is None and name in head.locals:
-            value = after_bytecode(head.locals[name])
-            head.locals[name] = Unknown("PJ208") if isinstance(value, Const) else value
+        if root is None and name in entry.locals:
+            value = after_bytecode(entry.locals[name])
+            entry.locals[name] = Unknown("PJ208") if isinstance(value, Const) else value
     return roots
 
 
@@ -237,22 +237,22 @@ def scope_place(instr: Instr, facts: Any) -> HeapPlace:
     return CellPlace(source, source.index - len(facts.function.varnames))
 
 
-def _variables(head: FrameState) -> Iterator[Tuple[Root, Abstract]]:
-    for name, value in head.locals.items():
+def _variables(entry: FrameState) -> Iterator[Tuple[Root, Abstract]]:
+    for name, value in entry.locals.items():
         if not is_place(name):
             yield Root("local", name), value
 
 
-def root_of(source: Any, head: FrameState, cells: int) -> Any:
+def root_of(source: Any, entry: FrameState, cells: int) -> Any:
     """The path from the start of a segment for a path from function entry. None where the local variable that it starts
     from has another value now."""
     if isinstance(source, Local):
-        return next((root for root, value in _variables(head) if value.source == source), None)
+        return next((root for root, value in _variables(entry) if value.source == source), None)
     if isinstance(source, ClosureCell):
         return Root("cell", source.index - cells)
     if not source.children:
         return source
-    base = root_of(source.base, head, cells)
+    base = root_of(source.base, entry, cells)
     if base is None:
         return None
     return type(source)(base, *[getattr(source, name) for name in source.fields if name != "base"])

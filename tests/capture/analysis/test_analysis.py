@@ -223,7 +223,7 @@ def test_straight_code_is_one_region():
     result = captured(straight, X, 1.0)
     (only,) = kernels(result)
     returns = index_of(result, "RETURN_VALUE")
-    assert (only.captured.start, only.captured.depth, only.captured.head_depth) == (0, 0, 0)
+    assert (only.captured.start, only.captured.depth, only.captured.entry_depth) == (0, 0, 0)
     normal = [exit for exit in exits(only) if not exit[3]]
     assert normal == [(returns, (), 1, False)]  # y and z are dead there
     assert all(exit[3] for exit in exits(only) if exit not in normal)
@@ -238,7 +238,7 @@ def test_operands_below_are_left_alone():
     call = index_of(result, "CALL_FUNCTION")
     (only,) = kernels(result)
     assert only.captured.start == call + 1
-    assert only.captured.head_depth == 1 and only.captured.depth == 0  # the addition takes stay(k), too
+    assert only.captured.entry_depth == 1 and only.captured.depth == 0  # the addition takes stay(k), too
 
 
 def operand_untouched(x, k):
@@ -248,7 +248,7 @@ def operand_untouched(x, k):
 def test_operand_that_no_instruction_takes_is_not_an_input():
     result = captured(operand_untouched, X, 2.5)
     (only,) = kernels(result)
-    assert (only.captured.depth, only.captured.head_depth) == (1, 1)
+    assert (only.captured.depth, only.captured.entry_depth) == (1, 1)
     (normal,) = [exit for exit in exits(only) if not exit[3]]
     assert normal == (index_of(result, "BUILD_LIST"), (), 1, False)
 
@@ -269,7 +269,7 @@ def test_loop_with_a_rare_break_closes():
     assert len(loops) == 1
     inside = set(loops[0].region.instructions())
     assert index_of(result, "FOR_ITER") in inside and index_of(result, "INPLACE_ADD") in inside and call not in inside
-    # Control leaves for the break, with the sum and the index, and comes back to a head of its own.
+    # Control leaves for the break, with the sum and the index, and comes back to an entry of its own.
     to_break = [exit for exit in exits(loops[0]) if not exit[3] and call - 3 < exit[0] <= call]
     assert len(to_break) == 1 and set(to_break[0][1]) <= {"s", "i"}
 
@@ -326,8 +326,8 @@ def test_no_region_spans_the_edge_of_a_handler():
         blocks = {tuple(result.cfg.blocks[result.cfg.block_of[index]].exception_successors)
                   for index in candidate.region.instructions()}
         assert len(blocks) >= 1
-        heads = [piece for piece in candidate.region.pieces if piece.version.is_entry]
-        assert heads in ([], [candidate.region.head])
+        entries = [region_block for region_block in candidate.region.blocks if region_block.version.is_entry]
+        assert entries in ([], [candidate.region.entry])
 
 
 def test_cutting_everywhere_makes_single_instructions():

@@ -215,7 +215,7 @@ def test_side_exits_of_nested_iterators():
 
 
 def test_a_long_loop_below_a_numbered_round():
-    """The inner loop's kernel is entered again at its own head, where the numbering iterator is on the stack."""
+    """The inner loop's kernel is entered again at its own header, where the numbering iterator is on the stack."""
     def numbered_rounds(xs):
         for i, x in enumerate(xs):
             for k in range(1, len(x) - 1):
