@@ -13,7 +13,7 @@ from pijit.core.bytecode.instructions.opcodes import SCOPE_WRITES
 from pijit.core.capture.profile.hints import HintedTypes
 from pijit.core.capture.profile.range_unrolling import RangeUnrolling
 from pijit.core.capture.profile.samples import TypeSamples
-from pijit.core.capture.state.heap_locations import HeapPlace, Places, scope_place
+from pijit.core.capture.state.heap_locations import HeapLocation, Locations, scope_location
 from pijit.core.capture.values.budgets import CaptureBudget
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, OpaqueObject
 from pijit.core.capture.values.provenance import Root
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from pijit.core.capture.models.protocol import Interpreter
 
 
-class Place(NamedTuple):
+class AccessPaths(NamedTuple):
     """The path to a value: ``source`` from function entry, ``root`` from the start of the segment. None where unknown.
     """
 
     source: Any
     root: Any
 
-    def then(self, step: Callable[..., Any], *args: Any) -> "Place":
-        """The place one step further: ``step(path, *args)`` for each known path."""
-        return Place(*[step(path, *args) if path is not None else None for path in self])
+    def then(self, step: Callable[..., Any], *args: Any) -> "AccessPaths":
+        """The paths one step further: ``step(path, *args)`` for each known path."""
+        return AccessPaths(*[step(path, *args) if path is not None else None for path in self])
 
 
 def _as_setting(value: Abstract) -> Abstract:
@@ -68,7 +68,7 @@ class CaptureContext:
     Found while the function is analysed:
 
     - ``changed``: locations that captured code writes, as (name or class, id of the object, namespace or cell).
-    - ``places``: those of them that are variables of segments; ``stores``: which of these an instruction writes.
+    - ``locations``: those of them that are variables of segments; ``stores``: which of these an instruction writes.
     - ``callees``: (code, name) of functions that an instruction calls and that are not inlined; ``uncompiled``: the
       instructions where such a function runs uncompiled, see `may_compile_alone`.
     - ``mutates``: captured code changes a container.
@@ -96,7 +96,7 @@ class CaptureContext:
     - ``precision``: the name of the dtype in which graphs may compute float64 arrays; None: float64.
     """
 
-    __slots__ = ("function", "globals", "builtins", "cells", "feedback", "specialisation", "changed", "places",
+    __slots__ = ("function", "globals", "builtins", "cells", "feedback", "specialisation", "changed", "locations",
                  "stores", "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "uncompiled",
                  "mutates", "hinted", "texts", "objects", "by_bytecode", "stepped", "samples", "catches",
                  "within", "around", "sizes", "shared", "work", "shown", "ignored_flags", "constant_globals",
@@ -113,7 +113,7 @@ class CaptureContext:
         self.feedback = feedback
         self.specialisation = specialisation
         self.changed: Set[Any] = set()
-        self.places: Places = {}
+        self.locations: Locations = {}
         self.stores: Dict[int, Set[str]] = {}
         self.guessed: Set[int] = set()
         self.looping: Set[int] = set()
@@ -180,9 +180,9 @@ class CaptureContext:
         """Note the globals and cells that the function writes."""
         for instr in self.function.instructions:
             if instr.opname in SCOPE_WRITES:
-                place = scope_place(instr, self)
-                self.places[place.source] = place
-                self.changed.add(place.changed(self))
+                location = scope_location(instr, self)
+                self.locations[location.source] = location
+                self.changed.add(location.changed(self))
 
     def identity(self) -> Any:
         """Distinguishes the surroundings of functions that have the same code."""
@@ -198,9 +198,9 @@ class CaptureContext:
         if all(other is not code for other, _ in known):
             known.append((code, name))
 
-    def global_place(self, name: str) -> Optional[HeapPlace]:
-        """The place of a global if captured code writes it."""
-        return self.places.get(Global(name))
+    def global_location(self, name: str) -> Optional[HeapLocation]:
+        """The location of a global if captured code writes it."""
+        return self.locations.get(Global(name))
 
     def cell_source(self, number: int) -> ClosureCell:
         """The source of a cell. Two slots may hold one cell; the first of them is the source."""
@@ -209,13 +209,13 @@ class CaptureContext:
             number = next(k for k, cell in enumerate(cells) if cell is cells[number])
         return ClosureCell(len(self.function.varnames) + number, names[number])
 
-    def cell_place(self, number: int, name: str) -> Optional[HeapPlace]:
-        """The place of a cell or free variable if captured code writes it."""
-        return self.places.get(self.cell_source(number))
+    def cell_location(self, number: int, name: str) -> Optional[HeapLocation]:
+        """The location of a cell or free variable if captured code writes it."""
+        return self.locations.get(self.cell_source(number))
 
-    def written_place(self, instr: Instr) -> Any:
-        """The place that an instruction writes when it stores a global or a cell."""
-        return scope_place(instr, self)
+    def written_location(self, instr: Instr) -> Any:
+        """The location that an instruction writes when it stores a global or a cell."""
+        return scope_location(instr, self)
 
     def cell_owners(self, number: int) -> List[OpaqueObject]:
         """The cell object of a cell or free variable, one value for each path to it."""
@@ -224,16 +224,16 @@ class CaptureContext:
         owner.root = Root("closure", cell)
         return [owner]
 
-    def find_global(self, name: str, interpreter: Interpreter) -> Tuple[Any, Place]:
-        """The object that LOAD_GLOBAL finds now, and its place."""
+    def find_global(self, name: str, interpreter: Interpreter) -> Tuple[Any, AccessPaths]:
+        """The object that LOAD_GLOBAL finds now, and its access paths."""
         for scope in (self.globals, self.builtins):
             if name in scope:
-                return scope[name], Place(Global(name), Global(name))
+                return scope[name], AccessPaths(Global(name), Global(name))
         raise Break("PJ202", name=name)
 
-    def find_cell(self, number: int, interpreter: Interpreter, name: str) -> Tuple[Any, Place]:
-        """The content of a cell or free variable now, and its place."""
-        return self.contents(number, name), Place(ClosureCell(len(self.function.varnames) + number, name),
+    def find_cell(self, number: int, interpreter: Interpreter, name: str) -> Tuple[Any, AccessPaths]:
+        """The content of a cell or free variable now, and its access paths."""
+        return self.contents(number, name), AccessPaths(ClosureCell(len(self.function.varnames) + number, name),
                                                   Root("cell", number))
 
     def contents(self, number: int, name: str) -> Any:
@@ -257,7 +257,7 @@ class MadeFunctionContext(CaptureContext):
         super().__init__(function, maker.globals, maker.builtins, [], {}, maker.specialisation, maker.inliner, depth,
                          maker.unrolling)
         self.maker = maker
-        self.changed, self.places = maker.changed, maker.places
+        self.changed, self.locations = maker.changed, maker.locations
         self.shared = frozenset(shared)
         self.within, self.around = maker.within, maker.around
 
@@ -268,19 +268,19 @@ class MadeFunctionContext(CaptureContext):
     def cell_owners(self, number: int) -> List[OpaqueObject]:
         return []
 
-    def global_place(self, name: str) -> Optional[HeapPlace]:
-        return self.maker.global_place(name)
+    def global_location(self, name: str) -> Optional[HeapLocation]:
+        return self.maker.global_location(name)
 
-    def cell_place(self, number: int, name: str) -> Optional[HeapPlace]:
+    def cell_location(self, number: int, name: str) -> Optional[HeapLocation]:
         return None
 
-    def written_place(self, instr: Instr) -> Any:
+    def written_location(self, instr: Instr) -> Any:
         raise Break("PJ220", name=instr.value, because="it is in a comprehension")
 
     def identity(self) -> Any:
         return self.maker.identity()
 
-    def find_global(self, name: str, interpreter: Interpreter) -> Tuple[Any, Place]:
+    def find_global(self, name: str, interpreter: Interpreter) -> Tuple[Any, AccessPaths]:
         if (name, id(self.globals)) in self.changed:
             raise Break("PJ219", name=name)
         return self.maker.find_global(name, interpreter)
@@ -288,5 +288,5 @@ class MadeFunctionContext(CaptureContext):
     def scope_path(self) -> Any:
         return self.maker.scope_path()
 
-    def find_cell(self, number: int, interpreter: Interpreter, name: str) -> Tuple[Any, Place]:
+    def find_cell(self, number: int, interpreter: Interpreter, name: str) -> Tuple[Any, AccessPaths]:
         raise Break("PJ208", name=name)

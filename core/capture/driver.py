@@ -134,7 +134,7 @@ class Capture:
         if self.analysis.facts.inliner is not None:
             self.analysis.facts.inliner.forget()
         self.analysis.entry = FrameState({}, [])
-        self.analysis.facts.places.clear()
+        self.analysis.facts.locations.clear()
         self.analysis.facts.samples.forget()
         self.analysis.facts.callees.clear()
 

@@ -36,7 +36,7 @@ from pijit.core.capture.state.frame_state import (
     rounds_of,
     same_values,
 )
-from pijit.core.capture.state.heap_locations import after_bytecode, identity_of, is_place, stored_by
+from pijit.core.capture.state.heap_locations import after_bytecode, identity_of, is_location, stored_by
 from pijit.core.capture.state.return_kinds import CallOutcomes, Cut
 from pijit.core.capture.state.uncaptured_effects import apply_fallback, causes_of, is_shuffle
 from pijit.core.capture.values.base import Raised, raised_in
@@ -123,7 +123,7 @@ class Analysis:
         """The size of the sets of facts that make another run necessary when they grow."""
         facts = self.facts
         return (len(self.poisoned), len(self.rarely_poisoned), len(self.unhandled), len(self.peeled),
-                len(facts.changed), len(facts.places),
+                len(facts.changed), len(facts.locations),
                 len(facts.base.texts), len(facts.base.objects), len(facts.base.by_bytecode), len(facts.looping),
                 len(facts.leaving), len(self.onlookers.shown), len(facts.base.samples.stored))
 
@@ -141,9 +141,9 @@ class Analysis:
         entry = self.entry.copy()
         if self.facts is self.facts.base:
             entry.locals = {name: self.facts.arriving(value) for name, value in entry.locals.items()}
-        for place in self.facts.places.values():
-            if place.name not in entry.locals:
-                entry.locals[place.name] = place.initial(self.facts.base)
+        for location in self.facts.locations.values():
+            if location.name not in entry.locals:
+                entry.locals[location.name] = location.initial(self.facts.base)
         self.likely, self.known_rarely = True, frozenset(self.rarely_poisoned)
         start = self._new_version(self.cfg.blocks[0], self._prune(entry, 0))
         start.is_entry = True
@@ -182,7 +182,7 @@ class Analysis:
     def _prune(self, state: FrameState, index: int) -> FrameState:
         """The state without dead variables."""
         live = self.liveness.live_in(index)
-        found = {name: value for name, value in state.locals.items() if name in live or is_place(name)}
+        found = {name: value for name, value in state.locals.items() if name in live or is_location(name)}
         return cast(FrameState, numbered(FrameState(found, list(state.stack)), not self.facts.depth))
 
     def _interpret(self, version: Version) -> List[Version]:
@@ -306,8 +306,8 @@ class Analysis:
             result = self._made_by(instr, state.stack[-1]) or result
         after = apply_fallback(instr, state, depth, result)
         forget_managers(after)
-        if self.facts.places and not is_shuffle(instr):
-            self._write_places(instr, state, after)
+        if self.facts.locations and not is_shuffle(instr):
+            self._write_locations(instr, state, after)
         if not is_shuffle(instr):
             forget_items(after)
             forget_iterators(after)
@@ -321,13 +321,13 @@ class Analysis:
             self.made[key] = MADE_KNOWN[instr.opname](self.function, self.facts, instr, top)
         return self.made[key]
 
-    def _write_places(self, instr: Instr, state: FrameState, after: FrameState) -> None:
-        """Invalidate all places, because bytecode may have written them; ``instr`` is known to write its own."""
+    def _write_locations(self, instr: Instr, state: FrameState, after: FrameState) -> None:
+        """Invalidate all locations, because bytecode may have written them; ``instr`` is known to write its own."""
         stored = stored_by(instr, state, self.facts)
         if stored is not None:
             after.locals[stored[0].name] = stored[1]
         for name in after.locals:
-            if is_place(name):
+            if is_location(name):
                 after.locals[name] = after_bytecode(after.locals[name])
 
     def advance(self, version: Version, index: int) -> None:
@@ -376,7 +376,7 @@ class Analysis:
         for target, state in self._edges(version, instr, self.interpreter).values():
             after = FrameState(dict(state.locals), state.stack[:-1] + [after_bytecode(state.stack[-1])])
             forget_managers(after)
-            self._write_places(instr, before, after)
+            self._write_locations(instr, before, after)
             forget_items(after)
             forget_iterators(after)
             after_bytecode_saw(instr, before, after)
@@ -409,7 +409,7 @@ class Analysis:
         if instr.opname in opcodes.NEVER_RAISE and self.by_block.get(handler.index):
             return True
         entry, live = self.cfg.flow.handlers.get(handler.start), self.liveness.live_in(handler.start)
-        names = [name for name in state.locals if name in live or is_place(name)]
+        names = [name for name in state.locals if name in live or is_location(name)]
         return handled is not None and same_values(handled, state, names, entry.level if entry is not None else None)
 
     def _reach_handler(self, block: BasicBlock, state: FrameState) -> List[Version]:

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Dict, FrozenSet, Iterable, List, Optional, Set
 
 from pijit.core.capture.build.segment import Access, AliasedPair
-from pijit.core.capture.state.heap_locations import CellPlace, OwnedPlace
+from pijit.core.capture.state.heap_locations import CellLocation, OwnedLocation
 from pijit.core.capture.values.lattice import Abstract, OpaqueObject, TypedValue
 from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.virtual_object import VirtualObject, has_dict, is_cell
@@ -30,15 +30,15 @@ MAKERS = frozenset(("operator.add", "operator.mul", "builtins.list.copy", "helpe
 """Functions whose result, if it is a list or another container, is a new object."""
 
 
-def note_access(builder: GraphBuilder, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
+def note_access(builder: GraphBuilder, location: Any, owner: Abstract, changes: bool, relied: bool) -> None:
     identity = id(owner.sample) if isinstance(owner, OpaqueObject) else None
     value = owner.value if owner.root is None and isinstance(owner, TypedValue) else None
-    if isinstance(owner, OpaqueObject) and owner.root is not None and type(place) is str:
+    if isinstance(owner, OpaqueObject) and owner.root is not None and type(location) is str:
         kind = type(owner.sample)
         if not issubclass(kind, (type, ModuleType)) and has_dict(kind):
             own = present_dict(owner.sample)  # creating the dict would slow all later attribute reads (3.11)
             builder.with_dict[owner.root] = id(own) if own is not None else None
-    _access(builder, place, owner.root if value is None else value, Access(owner.source, identity, changes, relied))
+    _access(builder, location, owner.root if value is None else value, Access(owner.source, identity, changes, relied))
 
 
 def note_dict(builder: GraphBuilder, path: Any) -> None:
@@ -47,8 +47,8 @@ def note_dict(builder: GraphBuilder, path: Any) -> None:
         _access(builder, dict, path, Access(None, None, False, True))
 
 
-def _access(builder: GraphBuilder, place: Any, key: Any, access: Access) -> None:
-    known = builder.accesses.setdefault(place, {})
+def _access(builder: GraphBuilder, location: Any, key: Any, access: Access) -> None:
+    known = builder.accesses.setdefault(location, {})
     before = known.get(key, access)
     known[key] = access._replace(changes=access.changes or before.changes, relied=access.relied or before.relied)
 
@@ -73,7 +73,7 @@ def note_found(builder: GraphBuilder, record: VirtualObject) -> None:
                 builder.captured.pairs.append(pair)
     found[path] = record
     if is_cell(record):
-        _access(builder, CellPlace, path, Access(None, ("cell", record.token), True, True))
+        _access(builder, CellLocation, path, Access(None, ("cell", record.token), True, True))
 
 
 def same_object(builder: GraphBuilder, left: OpaqueObject, right: OpaqueObject) -> bool:
@@ -92,12 +92,12 @@ def note_pairs(builder: GraphBuilder) -> None:
     Raises:
         Break: no guard can tell whether two of them are identical.
     """
-    for place in builder.facts.places.values():
-        root = builder.roots[place.name]
-        if isinstance(place, OwnedPlace) and root is not None:
-            identity = id(place.owner.sample)
-            if any(access.identity == identity for access in builder.accesses.get(place.family, {}).values()):
-                _access(builder, place.family, root.base, Access(place.owner.source, identity, False, True))
+    for location in builder.facts.locations.values():
+        root = builder.roots[location.name]
+        if isinstance(location, OwnedLocation) and root is not None:
+            identity = id(location.owner.sample)
+            if any(access.identity == identity for access in builder.accesses.get(location.family, {}).values()):
+                _access(builder, location.family, root.base, Access(location.owner.source, identity, False, True))
     _note_instance_dicts(builder)
     for known in builder.accesses.values():
         found = {key: access for key, access in known.items() if not isinstance(key, Value)}

@@ -129,7 +129,7 @@ def value_parts(builder: GraphBuilder, wanted: Abstract, given: Any) -> List[Val
     if isinstance(wanted, GeneratorFrame):
         given = builder.use(given)
         maker = builder.value_parts(wanted.maker, given.maker) if isinstance(wanted.maker, UnescapedFunction) else []
-        if not isinstance(wanted.maker, UnescapedFunction) and wanted.maker.place.root != given.maker.place.root:
+        if not isinstance(wanted.maker, UnescapedFunction) and wanted.maker.paths.root != given.maker.paths.root:
             raise Break("PJ213")
         return maker + [part for want, have in zip(wanted.parts, given.parts)
                         for part in builder.value_parts(want, have)]

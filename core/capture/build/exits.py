@@ -19,7 +19,7 @@ from pijit.core.capture.models.iteration.iterators import ITERATOR_OUTPUTS, UNRO
 from pijit.core.capture.models.objects.materialize import record_output
 from pijit.core.capture.models.stdlib.context_managers import Manager, again_at, given
 from pijit.core.capture.state.frame_state import FrameState
-from pijit.core.capture.state.heap_locations import is_place
+from pijit.core.capture.state.heap_locations import is_location
 from pijit.core.capture.values.base import Composite, Raised, SliceDisplay
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
@@ -168,7 +168,7 @@ def _left(builder: GraphBuilder, live: Container[str], state: FrameState,
     builder.leaving = set()
     names, outputs = [], []
     for name, value in state.locals.items():
-        if value is builder.entry_state.locals.get(name) or is_place(name) or name in deleted:
+        if value is builder.entry_state.locals.get(name) or is_location(name) or name in deleted:
             continue
         if name in live and isinstance(value, Unbound):
             continue
@@ -190,7 +190,7 @@ def _is_deleted(builder: GraphBuilder, name: str, live: Container[str], state: F
     The second applies where a traceback may show the frame, in which an older value would be wrong.
     """
     value, before = state.locals.get(name), builder.entry_state.locals.get(name)
-    if is_place(name) or isinstance(before, Unbound):
+    if is_location(name) or isinstance(before, Unbound):
         return False
     if name in live:
         return isinstance(value, Unbound)

@@ -28,7 +28,7 @@ from pijit.core.capture.models.objects.materialize import made_object
 from pijit.core.capture.models.protocol import SomeAbstract
 from pijit.core.capture.state.edges import RAISE, RETURN, TransferKind, edges_of, outcome_edges
 from pijit.core.capture.state.frame_state import FrameState, has_generator
-from pijit.core.capture.state.heap_locations import find_places, is_place, without_dead
+from pijit.core.capture.state.heap_locations import find_locations, is_location, without_dead
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.state.uncaptured_effects import reach
 from pijit.core.capture.values.base import Composite, SliceDisplay
@@ -131,8 +131,8 @@ class GraphBuilder(AbstractInterpreter):
     def _state_at_entry(self) -> FrameState:
         region_block = self.region.entry
         state = without_dead(state_at(self.analysis, region_block), self.liveness.live_in(region_block.start))
-        self.roots = find_places(self.facts.places, state, len(self.function.varnames))
-        return FrameState({name: rooted(value, self.roots[name] if is_place(name) else Root("local", name))
+        self.roots = find_locations(self.facts.locations, state, len(self.function.varnames))
+        return FrameState({name: rooted(value, self.roots[name] if is_location(name) else Root("local", name))
                            for name, value in state.locals.items()},
                           rooted_stack(state.stack, self.analysis.usedef.empty_operands(region_block.start)))
 
@@ -154,7 +154,7 @@ class GraphBuilder(AbstractInterpreter):
         sample = self.states_at_entry.get(region_block)
         locals: Dict[str, Abstract] = {}
         for name, value in joined.locals.items():
-            if isinstance(value, Const) and is_place(name) and self.roots.get(name) is None:
+            if isinstance(value, Const) and is_location(name) and self.roots.get(name) is None:
                 locals[name] = Unknown("PJ208")
             elif not self._carries(name, value):
                 locals[name] = _no_more_than(self.entry_state.locals.get(name, value), value)

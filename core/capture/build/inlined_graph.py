@@ -19,7 +19,7 @@ from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.models.stdlib.context_managers import Errors, given
 from pijit.core.capture.state.edges import RETURN
 from pijit.core.capture.state.frame_state import FrameState, parts_of
-from pijit.core.capture.state.heap_locations import is_place
+from pijit.core.capture.state.heap_locations import is_location
 from pijit.core.capture.state.return_kinds import CallOutcome, CallOutcomes
 from pijit.core.capture.values.base import Composite, Thrown
 from pijit.core.capture.values.generator_frame import GeneratorFrame
@@ -144,7 +144,7 @@ class InlineBuilder(GraphBuilder):
         return outcomes[0].result
 
     def _values(self, returns: List[Tuple[Block, List[Abstract]]], outcome: CallOutcome) -> List[Abstract]:
-        """The result and the values of the written places, joined where returning paths meet."""
+        """The result and the values of the written locations, joined where returning paths meet."""
         if len(returns) == 1:
             self.parent.block, values = returns[0]
             return values
@@ -237,7 +237,7 @@ class InlineBuilder(GraphBuilder):
             raise Break("PJ231")
         function, free = self._callee_output(callee), callee.function.__code__.co_freevars
         held = {name: value for name, value in state.locals.items()
-                if name in live and not is_place(name) and not isinstance(value, Unbound) and name not in free}
+                if name in live and not is_location(name) and not isinstance(value, Unbound) and name not in free}
         self.leaving = set()
         if any(isinstance(value, (LoopIterator, GeneratorFrame)) for value in held.values()):
             raise Break("PJ231")
@@ -259,8 +259,8 @@ class InlineBuilder(GraphBuilder):
 
     def _callee_output(self, callee: Any) -> Output:
         """The function object that is called here."""
-        if callee.place.root is not None:
-            return Output("value", self.segment_input(callee.place.root, SKIP))
+        if callee.paths.root is not None:
+            return Output("value", self.segment_input(callee.paths.root, SKIP))
         closure = getattr(self.facts, "closure", None)
         if closure is None:
             raise Break("PJ231")

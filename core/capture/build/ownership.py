@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, List
 
 from pijit.core.capture.build.segment import AliasedPair
-from pijit.core.capture.state.heap_locations import is_place
+from pijit.core.capture.state.heap_locations import is_location
 from pijit.core.capture.values.lattice import Abstract
 from pijit.core.capture.values.provenance import Root, attribute_paths
 from pijit.core.capture.values.virtual_object import VirtualObject, has_pointer, records_in
@@ -24,7 +24,7 @@ def objects_by_path(state: FrameState) -> Dict[Any, VirtualObject]:
     """The virtual objects at the start of a segment, by their paths from variables, stack items and each other."""
     found: Dict[Any, VirtualObject] = {}
     for name, value in state.locals.items():
-        if not is_place(name):
+        if not is_location(name):
             _add_objects(found, value, Root("local", name))
     for position, value in enumerate(state.stack):
         _add_objects(found, value, Root("stack", position))
@@ -83,7 +83,7 @@ def _part(path: Any, owner: int) -> Any:
 
 def _is_held_elsewhere(state: FrameState, token: int) -> bool:
     """Whether a location outside the frame or a value other than a virtual object may refer to an object."""
-    return any(_holds_inside(value, token, is_place(name)) for name, value in state.locals.items()) or any(
+    return any(_holds_inside(value, token, is_location(name)) for name, value in state.locals.items()) or any(
         _holds_inside(value, token, False) for value in state.stack)
 
 

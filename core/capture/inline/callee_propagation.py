@@ -7,7 +7,7 @@ from typing import Any, Dict, Optional, Tuple
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.interpreter.type_propagation import TypePropagator
 from pijit.core.capture.state.edges import RETURN
-from pijit.core.capture.state.heap_locations import is_place
+from pijit.core.capture.state.heap_locations import is_location
 from pijit.core.capture.state.return_kinds import CallOutcome
 from pijit.core.capture.values.base import Thrown
 from pijit.core.capture.values.lattice import Abstract
@@ -26,7 +26,8 @@ class CalleePropagator(TypePropagator):
 
     def throw(self, cls: type, block: Any) -> None:
         self.thrown[self.version, self.instr.index, cls] = CallOutcome(
-            Thrown(cls, self.instr.index), {name: held for name, held in self.before.locals.items() if is_place(name)})
+            Thrown(cls, self.instr.index),
+            {name: held for name, held in self.before.locals.items() if is_location(name)})
 
     def jump_if(self, when: bool, keep: Optional[bool]) -> None:
         """Note the direction that a branch takes for the present value of a number from outside."""

@@ -44,7 +44,7 @@ from pijit.core.capture.state.cold_paths import ColdPath, has_long_work_after, i
 from pijit.core.capture.state.edges import RETURN
 from pijit.core.capture.state.entry_state import why_not_captured
 from pijit.core.capture.state.frame_state import FrameState, is_confined, parts_of
-from pijit.core.capture.state.heap_locations import is_place
+from pijit.core.capture.state.heap_locations import is_location
 from pijit.core.capture.state.inlined_bodies import Body, body_of
 from pijit.core.capture.state.return_kinds import (
     MAX_OUTCOMES,
@@ -74,8 +74,8 @@ class CalleeAnalysis(Analysis):
 
     Attributes:
         doomed: the blocks from which no path returns.
-        outcomes: the results of the call, with the values of the places that it writes.
-        written: the names of those places.
+        outcomes: the results of the call, with the values of the locations that it writes.
+        written: the names of those locations.
         outcome_numbers: the numbers of outcomes, by the block version that returns, or by the origin of an exception
             for the caller.
         left: the versions that are left to bytecode, see `cold_paths`, with the reason.
@@ -149,7 +149,7 @@ class CalleeAnalysis(Analysis):
         if not returning:
             raise next(iter(self.left.values()), never)
         # not items of a list that is changed at unknown positions
-        present = {place.name for place in self.facts.places.values()}
+        present = {location.name for location in self.facts.locations.values()}
         self.written = sorted(name for name in set().union(*self.facts.stores.values())
                               if name.startswith(LENT) or name in present)
         self._sort(returning)
@@ -184,8 +184,8 @@ class CalleeAnalysis(Analysis):
         """Set the outcomes of the call if these versions return."""
         thrown: Dict[Any, CallOutcome] = self.interpreter.thrown  # type: ignore[attr-defined]
         keys = [*versions, *thrown]
-        found = [CallOutcome(result, {name: places[name] for name in self.written})
-                 for result, places, _ in [*map(self.returned.__getitem__, versions), *thrown.values()]]
+        found = [CallOutcome(result, {name: locations[name] for name in self.written})
+                 for result, locations, _ in [*map(self.returned.__getitem__, versions), *thrown.values()]]
         groups = sort_outcomes(found)
         self.outcome_numbers = {keys[position]: slot for slot, members in groups.items() for position in members}
         self.outcomes = [functools.reduce(CallOutcome.covering, [found[position] for position in members])
@@ -245,7 +245,7 @@ class CalleeAnalysis(Analysis):
                 raise self._refusal(last.index, Break("PJ206", opcode=last.opname))
             self.lists[version] = lists_left(self.entry, interpreter.state, self.function.instructions)
             self.returned[version] = CallOutcome(interpreter.returned, {
-                name: value for name, value in interpreter.state.locals.items() if is_place(name)})
+                name: value for name, value in interpreter.state.locals.items() if is_location(name)})
             return {}
         return super()._edges(version, last, interpreter)
 
@@ -280,7 +280,7 @@ class Inliner:
         """The result of a call. Raises Break if the call is not inlined."""
         facts, code = interpreter.facts, callee.function.__code__
         if code is HELPER:
-            interpreter.rely(callee.place, HasCode(code))
+            interpreter.rely(callee.paths, HasCode(code))
             found = find_callee(managing_function(interpreter, callee), arguments, keywords, interpreter)
             return managed(interpreter, self.call(interpreter, *found) if found is not None else UNBOUND)
         if self.compiles_alone(cast(FunctionType, callee.function)):
@@ -290,7 +290,7 @@ class Inliner:
         if why is not None:
             raise Break("PJ230", callee=callee.name, because=why)
         callee = self.recursion.by_one_path(interpreter, callee)
-        interpreter.rely(callee.place, HasCode(code))
+        interpreter.rely(callee.paths, HasCode(code))
         bound = bind(code, arguments, keywords, lambda position, name: interpreter.use(
             default_of(callee, position, name, interpreter)), facts.depth)
         if code.co_flags & GENERATOR:
@@ -415,9 +415,9 @@ class Inliner:
 
     def _enter_body(self, interpreter: Interpreter, body: Body, name: str, facts: CaptureContext,
                     locals: Dict[str, Abstract]) -> Abstract:
-        """The result of a call with these variables; places are variables of both."""
+        """The result of a call with these variables; locations are variables of both."""
         outer = interpreter.state.locals
-        entry = FrameState(dict(locals, **{name: value for name, value in outer.items() if is_place(name)}), [])
+        entry = FrameState(dict(locals, **{name: value for name, value in outer.items() if is_location(name)}), [])
         lent = BorrowedObjects(interpreter, entry)
         analysis = self.recursion.analyse(interpreter, facts, lambda: self.analyse(body, name, facts, entry))
         why = analysis.why_left()

@@ -11,7 +11,7 @@ import numpy as np
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers.counters import rely_on_method
-from pijit.core.capture.models.functions.callees import place_of
+from pijit.core.capture.models.functions.callees import paths_of
 from pijit.core.capture.models.numpy.library import named_items
 from pijit.core.capture.models.objects.instances import record_attribute
 from pijit.core.capture.models.objects.introspection import method_of
@@ -206,9 +206,9 @@ def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject
     if constant is not UNBOUND:
         return Const(constant)
     if name == "__name__" and has_plain_name(sample):
-        return interpreter.known_object(sample.__name__, *place_of(owner).then(Inner, name))
+        return interpreter.known_object(sample.__name__, *paths_of(owner).then(Inner, name))
     if name == "__class__" and isinstance(owner, OpaqueObject) and read_class_attribute(sample, name) is CLASS:
-        interpreter.rely(place_of(owner).then(ClassAttr, name), IsObject(CLASS))
+        interpreter.rely(paths_of(owner).then(ClassAttr, name), IsObject(CLASS))
         return class_object(interpreter, owner)
     if isinstance(owner, OpaqueObject) and is_plain_tuple(sample):
         position = field_position(read_attribute(type(sample), name))
@@ -218,9 +218,9 @@ def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject
     element = as_list_element(interpreter, owner, name)
     if element is not None:
         return list_element_attribute(interpreter, element, name)
-    place = interpreter.attribute_place(owner, name)
-    if place is not None:
-        return interpreter.read_place(place)
+    location = interpreter.attribute_location(owner, name)
+    if location is not None:
+        return interpreter.read_location(location)
     found = UNBOUND if issubclass(type(sample), np.ndarray) else read_attribute(sample, name)
     if found is UNBOUND:
         bound = bound_attribute(interpreter, owner, sample, name)

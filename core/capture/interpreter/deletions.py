@@ -6,15 +6,15 @@ from typing import List
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.state.heap_locations import HeapPlace
+from pijit.core.capture.state.heap_locations import HeapLocation
 from pijit.core.capture.values.lattice import Abstract, Const, Unbound
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 
 
-def _delete(interpreter: Interpreter, place: HeapPlace, operation: str, operands: List[Value]) -> None:
+def _delete(interpreter: Interpreter, location: HeapLocation, operation: str, operands: List[Value]) -> None:
     interpreter.emit(operation, operands, None, exits=True)
-    interpreter.note_store(place, Unbound(None, interpreter.instr.index))
+    interpreter.note_store(location, Unbound(None, interpreter.instr.index))
 
 
 def op_DELETE_SUBSCR(interpreter: Interpreter, instr: Instr) -> None:
@@ -28,19 +28,20 @@ def op_DELETE_ATTR(interpreter: Interpreter, instr: Instr) -> None:
 
 def delete_attribute(interpreter: Interpreter, owner: Abstract, name: str) -> None:
     """``del owner.name``."""
-    place = interpreter.written_attribute(owner, name, "__delattr__")
-    _delete(interpreter, place, "delete_attr", [interpreter.object_value(owner), interpreter.object_value(Const(name))])
+    location = interpreter.written_attribute(owner, name, "__delattr__")
+    _delete(interpreter, location, "delete_attr",
+            [interpreter.object_value(owner), interpreter.object_value(Const(name))])
 
 
 def op_DELETE_GLOBAL(interpreter: Interpreter, instr: Instr) -> None:
-    place = interpreter.facts.written_place(instr)
-    _delete(interpreter, place, "delete_global", [interpreter.object_value(Const(instr.value))])
+    location = interpreter.facts.written_location(instr)
+    _delete(interpreter, location, "delete_global", [interpreter.object_value(Const(instr.value))])
 
 
 def op_DELETE_DEREF(interpreter: Interpreter, instr: Instr) -> None:
     if instr.value in interpreter.facts.shared:
         raise Break("PJ220", name=instr.value, because="functions share it")
-    place = interpreter.facts.written_place(instr)
+    location = interpreter.facts.written_location(instr)
     interpreter.note_cell(instr.arg or 0, True)
-    _delete(interpreter, place, "delete_cell",
+    _delete(interpreter, location, "delete_cell",
             [interpreter.cell_value(interpreter.facts.cell_owners(instr.arg or 0)[-1].root)])

@@ -21,8 +21,8 @@ def op_IMPORT_NAME(interpreter: Interpreter, instr: Instr) -> None:
     names, level = interpreter.constant(interpreter.pop()), interpreter.constant(interpreter.pop())
     if level != 0 or read_item(interpreter.facts.builtins, "__import__") is not IMPORT:
         raise Break("PJ207", module=instr.value)
-    place = Item(Constant(interpreter.facts.builtins), "__import__")
-    interpreter.use(interpreter.known_object(IMPORT, place, place))
+    location = Item(Constant(interpreter.facts.builtins), "__import__")
+    interpreter.use(interpreter.known_object(IMPORT, location, location))
     module = _imported(interpreter, instr.value)
     _require_names(interpreter, module.object, names or ())
     interpreter.push(module if names else _imported(interpreter, instr.value.partition(".")[0]))
@@ -38,8 +38,8 @@ def op_IMPORT_FROM(interpreter: Interpreter, instr: Instr) -> None:
 
 def _imported(interpreter: Interpreter, name: str) -> Const:
     """The module of this name, under a guard."""
-    place = Constant(MODULES)
-    modules = interpreter.known_object(MODULES, place, place)
+    location = Constant(MODULES)
+    modules = interpreter.known_object(MODULES, location, location)
     if read_item(MODULES, name) is UNBOUND or isinstance(modules, KnownContainer):
         raise Break("PJ207", module=name)
     found = interpreter.use(interpreter.container_item(modules, Const(name)))

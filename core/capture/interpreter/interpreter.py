@@ -188,13 +188,13 @@ class AbstractInterpreter:
 
     apart_from_classes = stores.apart_from_classes
     apart_from_stores = stores.apart_from_stores
-    attribute_place = stores.attribute_place
+    attribute_location = stores.attribute_location
     changing = stores.changing
-    item_place = stores.item_place
+    item_location = stores.item_location
     note_access = stores.note_access
     note_cell = stores.note_cell
     note_store = stores.note_store
-    read_place = stores.read_place
+    read_location = stores.read_location
     reading = stores.reading
     store_attribute = stores.store_attribute
     store_item = stores.store_item

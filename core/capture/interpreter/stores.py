@@ -13,7 +13,7 @@ import numpy as np
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers.ranges import made_range
-from pijit.core.capture.models.functions.callees import place_of
+from pijit.core.capture.models.functions.callees import paths_of
 from pijit.core.capture.models.functions.shared_cells import store_content
 from pijit.core.capture.models.objects.instances import shared, store_in_record
 from pijit.core.capture.models.objects.list_elements import as_list_element, store_in_list_element
@@ -24,7 +24,13 @@ from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.profile.samples import is_stored_in_elements
 from pijit.core.capture.state.class_attributes import as_owner, is_plain_value, searched_for, why_not_shared
 from pijit.core.capture.state.frame_state import expect_items, loosen
-from pijit.core.capture.state.heap_locations import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
+from pijit.core.capture.state.heap_locations import (
+    AttributeLocation,
+    CellLocation,
+    HeapLocation,
+    ItemLocation,
+    identity_of,
+)
 from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -54,19 +60,19 @@ LOOKUPS = frozenset(["BINARY_SUBSCR", "CALL_METHOD", "CALL_METHOD_KW"])
 class."""
 
 
-def changing(interpreter: Interpreter, place: Any, owner: Abstract, relied: bool = True) -> None:
-    """Note that a kernel changes ``place`` of an object: an attribute's name, or the class for items.
+def changing(interpreter: Interpreter, location: Any, owner: Abstract, relied: bool = True) -> None:
+    """Note that a kernel changes ``location`` of an object: an attribute's name, or the class for items.
 
-    ``relied`` says that the new content of the place is known.
+    ``relied`` says that the new content of the location is known.
     """
     if isinstance(owner, OpaqueObject):
-        if place is dict and _is_namespace(interpreter, owner.sample):
+        if location is dict and _is_namespace(interpreter, owner.sample):
             raise Break("PJ220", object=describe(owner), because="global variables are in it")
-        interpreter.facts.changed.add((place, identity_of(owner)))
+        interpreter.facts.changed.add((location, identity_of(owner)))
     elif instr_of(interpreter, owner) in LOOKUPS:
-        interpreter.facts.changed.add((place, None))
-    interpreter.note_access(place, owner, True, relied)
-    if type(place) is not str:  # attribute stores change no list or dict that the function has made
+        interpreter.facts.changed.add((location, None))
+    interpreter.note_access(location, owner, True, relied)
+    if type(location) is not str:  # attribute stores change no list or dict that the function has made
         interpreter.facts.mutates = True
         expect_items(interpreter.state)
 
@@ -82,28 +88,28 @@ def instr_of(interpreter: Interpreter, value: Abstract) -> str:
     return instructions[value.defined_at].opname if 0 <= value.defined_at < len(instructions) else ""
 
 
-def reading(interpreter: Interpreter, place: Any, owner: Abstract) -> None:
-    """Check that ``place`` of an object may be read under guards, which hold at the start of the segment.
+def reading(interpreter: Interpreter, location: Any, owner: Abstract) -> None:
+    """Check that ``location`` of an object may be read under guards, which hold at the start of the segment.
 
     Raises:
         Break: captured code changes it.
     """
-    interpreter.apart_from_stores(place, owner)
-    if (place, identity_of(owner)) in interpreter.facts.changed:
+    interpreter.apart_from_stores(location, owner)
+    if (location, identity_of(owner)) in interpreter.facts.changed:
         raise Break("PJ219", object=describe(owner))
-    interpreter.note_access(place, owner, False, True)
+    interpreter.note_access(location, owner, False, True)
 
 
-def apart_from_stores(interpreter: Interpreter, place: Any, owner: Abstract) -> None:
+def apart_from_stores(interpreter: Interpreter, location: Any, owner: Abstract) -> None:
     """Break if an object from outside may be one that captured code made before and stores into.
 
     Only the classes of such virtual objects and list elements are known.
     """
     changed, kind = interpreter.facts.changed, type(owner.sample) if isinstance(owner, OpaqueObject) else None
     if (kind is not None
-            and (((VirtualObject, place), id(kind)) in changed or is_stored_in_elements(changed, kind, place))):
+            and (((VirtualObject, location), id(kind)) in changed or is_stored_in_elements(changed, kind, location))):
         raise Break("PJ219", object=describe(owner))
-    interpreter.apart_from_classes(place, searched_for(owner))
+    interpreter.apart_from_classes(location, searched_for(owner))
 
 
 def apart_from_classes(interpreter: Interpreter, name: Any, classes: Iterable[type]) -> None:
@@ -112,45 +118,45 @@ def apart_from_classes(interpreter: Interpreter, name: Any, classes: Iterable[ty
         raise Break("PJ219", object=name)
 
 
-def note_access(interpreter: Interpreter, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
-    """Note an access: objects of which a place is written must be distinct from those of which it is read."""
+def note_access(interpreter: Interpreter, location: Any, owner: Abstract, changes: bool, relied: bool) -> None:
+    """Note an access: objects of which a location is written must be distinct from those of which it is read."""
 
 
-def attribute_place(interpreter: Interpreter, owner: Abstract, name: str) -> Optional[HeapPlace]:
-    """The place of an attribute if captured code of the function writes it."""
+def attribute_location(interpreter: Interpreter, owner: Abstract, name: str) -> Optional[HeapLocation]:
+    """The location of an attribute if captured code of the function writes it."""
     if identity_of(owner) == id(interpreter.facts.globals):
-        return interpreter.facts.global_place(name)
-    place = interpreter.facts.places.get((name, identity_of(owner))) if identity_of(owner) is not None else None
-    if place is not None:
+        return interpreter.facts.global_location(name)
+    location = interpreter.facts.locations.get((name, identity_of(owner))) if identity_of(owner) is not None else None
+    if location is not None:
         interpreter.use(owner)
         interpreter.apart_from_stores(name, as_owner(owner))
         interpreter.note_access(name, as_owner(owner), False, True)
-    return place
+    return location
 
 
-def read_place(interpreter: Interpreter, place: HeapPlace) -> Abstract:
-    """The value of a place."""
-    value = interpreter.state.locals.get(place.name)
+def read_location(interpreter: Interpreter, location: HeapLocation) -> Abstract:
+    """The value of a location."""
+    value = interpreter.state.locals.get(location.name)
     if value is None:  # found in this run of the analysis, which will be repeated
-        value = place.initial(interpreter.facts.base)
+        value = location.initial(interpreter.facts.base)
     if isinstance(value, Unbound):
-        raise Break("PJ212", name=str(place.source))
+        raise Break("PJ212", name=str(location.source))
     if isinstance(value, Unknown):
-        raise Break(value.reason, name=str(place.source))
+        raise Break(value.reason, name=str(location.source))
     return value
 
 
-def _write_place(interpreter: Interpreter, place: HeapPlace, operation: str, operands: List[Value],
+def _write_location(interpreter: Interpreter, location: HeapLocation, operation: str, operands: List[Value],
                  value: Abstract) -> None:
     value = shared(interpreter, [interpreter.as_object(value)])[0]
     interpreter.emit(operation, operands + [interpreter.stored_value(value)], None, exits=True)
-    interpreter.note_store(place, value)
+    interpreter.note_store(location, value)
 
 
-def note_store(interpreter: Interpreter, place: HeapPlace, value: Abstract) -> None:
-    """Note that the instruction has written a place, and its new value."""
-    interpreter.facts.stores.setdefault(interpreter.instr.index, set()).add(place.name)
-    interpreter.state.locals[place.name] = value
+def note_store(interpreter: Interpreter, location: HeapLocation, value: Abstract) -> None:
+    """Note that the instruction has written a location, and its new value."""
+    interpreter.facts.stores.setdefault(interpreter.instr.index, set()).add(location.name)
+    interpreter.state.locals[location.name] = value
 
 
 def op_STORE_ATTR(interpreter: Interpreter, instr: Instr) -> None:
@@ -175,10 +181,10 @@ def store_attribute(interpreter: Interpreter, owner: Abstract, name: str, value:
     if element is not None:
         store_in_list_element(interpreter, element, name, value)
         return
-    place = interpreter.written_attribute(owner, name, "__setattr__", plainly)
+    location = interpreter.written_attribute(owner, name, "__setattr__", plainly)
     if isinstance(owner, Const) and not is_plain_value(value):
         raise Break("PJ220", attribute=name, object=describe(owner), because="its value decides what reads give")
-    _write_place(interpreter, place, "plain_store_attr" if plainly else "store_attr",
+    _write_location(interpreter, location, "plain_store_attr" if plainly else "store_attr",
                  [interpreter.object_value(owner), interpreter.object_value(Const(name))], value)
 
 
@@ -192,7 +198,7 @@ def _set_by_method(interpreter: Interpreter, owner: Abstract, name: str, value: 
     if not issubclass(type(raw), FUNCTIONS):
         return False
     cls = class_object(interpreter, owner)
-    method = interpreter.known_object(raw, *place_of(cls).then(sources.ClassAttr, "__setattr__"))
+    method = interpreter.known_object(raw, *paths_of(cls).then(sources.ClassAttr, "__setattr__"))
     value = shared(interpreter, [interpreter.as_object(value)])[0]
     with interpreter.deriving():
         interpreter.call(method, [owner, Const(name), value], {})
@@ -200,8 +206,8 @@ def _set_by_method(interpreter: Interpreter, owner: Abstract, name: str, value: 
 
 
 def written_attribute(interpreter: Interpreter, owner: Abstract, name: str, hook: str,
-                      plainly: bool = False) -> HeapPlace:
-    """The place of an attribute that the instruction writes, if ``hook`` of the class is the plain one.
+                      plainly: bool = False) -> HeapLocation:
+    """The location of an attribute that the instruction writes, if ``hook`` of the class is the plain one.
 
     With ``plainly`` the class may have another hook, in Python.
     """
@@ -212,26 +218,26 @@ def written_attribute(interpreter: Interpreter, owner: Abstract, name: str, hook
     owner = as_owner(owner)
     interpreter.apart_from_stores(name, owner)
     key = (name, identity_of(owner))
-    if key not in interpreter.facts.places:
-        interpreter.facts.places[key] = AttributePlace(cast(OpaqueObject, owner), name)
+    if key not in interpreter.facts.locations:
+        interpreter.facts.locations[key] = AttributeLocation(cast(OpaqueObject, owner), name)
     interpreter.changing(name, owner)
-    return interpreter.facts.places[key]
+    return interpreter.facts.locations[key]
 
 
-def item_place(interpreter: Interpreter, owner: Abstract, key: Any) -> Optional[HeapPlace]:
-    """The place of a list's item, if captured code of the function stores into the list at known positions only."""
+def item_location(interpreter: Interpreter, owner: Abstract, key: Any) -> Optional[HeapLocation]:
+    """The location of a list's item, if captured code stores into the list at known positions only."""
     identity = identity_of(owner)
-    known = (list, identity) in interpreter.facts.changed and (ItemPlace, identity) not in interpreter.facts.changed
+    known = (list, identity) in interpreter.facts.changed and (ItemLocation, identity) not in interpreter.facts.changed
     if not (known and isinstance(owner, OpaqueObject) and type(key) is int and 0 <= key < len(owner.sample)):
         return None
     interpreter.note_access(list, owner, False, True)
-    return interpreter.facts.places.setdefault((key, identity), ItemPlace(owner, key))
+    return interpreter.facts.locations.setdefault((key, identity), ItemLocation(owner, key))
 
 
 def store_item(interpreter: Interpreter, owner: Abstract, index: Abstract, value: Abstract) -> None:
-    """``owner[index] = value`` for a list. An item at a known position is a place if all stores are at known
+    """``owner[index] = value`` for a list. An item at a known position is a location if all stores are at known
     positions."""
-    identity, anywhere = identity_of(owner), (ItemPlace, identity_of(owner))
+    identity, anywhere = identity_of(owner), (ItemLocation, identity_of(owner))
     position = interpreter.constant(index) if anywhere not in interpreter.facts.changed else None
     if not (isinstance(owner, OpaqueObject) and type(position) is int and 0 <= position < len(owner.sample)):
         loosen(interpreter.state, owner, value)
@@ -239,34 +245,35 @@ def store_item(interpreter: Interpreter, owner: Abstract, index: Abstract, value
         interpreter.emit("store_item", [interpreter.object_value(owner), interpreter.word(index),
                                         interpreter.stored_value(value)], None, exits=True)
         return
-    if (position, identity) not in interpreter.facts.places:
-        interpreter.facts.places[position, identity] = ItemPlace(owner, position)
+    if (position, identity) not in interpreter.facts.locations:
+        interpreter.facts.locations[position, identity] = ItemLocation(owner, position)
     interpreter.changing(list, owner)
-    _write_place(interpreter, interpreter.facts.places[position, identity], "store_item",
+    _write_location(interpreter, interpreter.facts.locations[position, identity], "store_item",
                  [interpreter.object_value(owner), interpreter.word(index)], value)
 
 
 def op_STORE_GLOBAL(interpreter: Interpreter, instr: Instr) -> None:
-    place = interpreter.facts.written_place(instr)
-    _write_place(interpreter, place, "store_global", [interpreter.object_value(Const(instr.value))], interpreter.pop())
+    location = interpreter.facts.written_location(instr)
+    _write_location(interpreter, location, "store_global",
+                    [interpreter.object_value(Const(instr.value))], interpreter.pop())
 
 
 def op_STORE_DEREF(interpreter: Interpreter, instr: Instr) -> None:
     if instr.value in interpreter.facts.shared:
         store_content(interpreter, instr.value, interpreter.pop())
         return
-    place = interpreter.facts.written_place(instr)
+    location = interpreter.facts.written_location(instr)
     interpreter.note_cell(instr.arg or 0, True)
     cell = interpreter.facts.cell_owners(instr.arg or 0)[-1]
-    _write_place(interpreter, place, "store_cell", [interpreter.cell_value(cell.root)], interpreter.pop())
+    _write_location(interpreter, location, "store_cell", [interpreter.cell_value(cell.root)], interpreter.pop())
 
 
 def note_cell(interpreter: Interpreter, number: int, changes: bool) -> None:
     """Note an access to a cell. A written cell must be the same cell as at capture, and distinct from those that
     are read."""
-    if changes or any(place is CellPlace for place, _ in interpreter.facts.changed):
+    if changes or any(location is CellLocation for location, _ in interpreter.facts.changed):
         for owner in interpreter.facts.cell_owners(number):
-            interpreter.note_access(CellPlace, owner, changes, True)
+            interpreter.note_access(CellLocation, owner, changes, True)
 
 
 def stored_value(interpreter: Interpreter, value: Abstract) -> Value:

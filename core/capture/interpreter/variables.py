@@ -84,9 +84,9 @@ def op_DELETE_FAST(interpreter: Interpreter, instr: Instr) -> None:
 
 def op_LOAD_GLOBAL(interpreter: Interpreter, instr: Instr) -> None:
     name = instr.value
-    place = interpreter.facts.global_place(name)
-    if place is not None:
-        interpreter.state.stack.append(interpreter.read_place(place))
+    location = interpreter.facts.global_location(name)
+    if location is not None:
+        interpreter.state.stack.append(interpreter.read_location(location))
         return
     sample, where = interpreter.facts.find_global(name, interpreter)
     interpreter.state.stack.append(interpreter.known_object(sample, *where))
@@ -105,10 +105,10 @@ def content_of(interpreter: Interpreter, number: int, name: str) -> Abstract:
     """The content of a cell or free variable."""
     if name in interpreter.facts.shared:
         return content(interpreter, name)
-    place = interpreter.facts.cell_place(number, name)
+    location = interpreter.facts.cell_location(number, name)
     interpreter.note_cell(number, False)
-    if place is not None:
-        return interpreter.read_place(place)
+    if location is not None:
+        return interpreter.read_location(location)
     sample, where = interpreter.facts.find_cell(number, interpreter, name)
     return interpreter.known_object(sample, *where)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.models.objects.special_methods import call_special, class_place, special_method
+from pijit.core.capture.models.objects.special_methods import call_special, class_paths, special_method
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.stdlib.context_managers import Manager
@@ -31,8 +31,8 @@ def op_SETUP_WITH(interpreter: Interpreter, instr: Instr) -> None:
     function = special_method(value, "__exit__")
     if function is None or special_method(value, "__enter__") is None:
         raise Break("PJ206", type=describe(value))
-    place = class_place(interpreter, value).then(Attr, "__exit__")
-    interpreter.push(Manager(interpreter.known_object(function, *place), value, instr.index, _apart(interpreter)))
+    location = class_paths(interpreter, value).then(Attr, "__exit__")
+    interpreter.push(Manager(interpreter.known_object(function, *location), value, instr.index, _apart(interpreter)))
     entered = call_special(interpreter, "__enter__", value)  # this call may change the known contents of the manager
     if entered is None or isinstance(entered, CallOutcomes):
         raise Break("PJ206", type=describe(value))

@@ -35,7 +35,7 @@ from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.models.container_protocol import ContainerModels
 from pijit.core.capture.state.edges import ExceptionEdge, Transfer
 from pijit.core.capture.state.frame_state import FrameState
-from pijit.core.capture.state.heap_locations import HeapPlace
+from pijit.core.capture.state.heap_locations import HeapLocation
 from pijit.core.capture.state.return_kinds import CallOutcome
 from pijit.core.capture.typing.result_types import SampleOperand
 from pijit.core.capture.values.describe import Arguments
@@ -110,14 +110,14 @@ class Interpreter(ContainerModels, Protocol):
     def apart_from_classes(self, name: Any, classes: Iterable[type]) -> None:
         """Break if captured code stores the attribute into a class that a lookup searches."""
 
-    def apart_from_stores(self, place: Any, owner: Abstract) -> None:
+    def apart_from_stores(self, location: Any, owner: Abstract) -> None:
         """Break if an object from outside may be one that captured code made before and stores into."""
 
     def attribute(self, owner: Abstract, name: str) -> Abstract:
         """``owner.name``."""
 
-    def attribute_place(self, owner: Abstract, name: str) -> Optional[HeapPlace]:
-        """The place of an attribute if captured code of the function writes it."""
+    def attribute_location(self, owner: Abstract, name: str) -> Optional[HeapLocation]:
+        """The location of an attribute if captured code of the function writes it."""
 
     def binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol> right`` as a new abstract value."""
@@ -147,8 +147,8 @@ class Interpreter(ContainerModels, Protocol):
     def cell_value(self, root: Any) -> Value:
         """The SSA value of the pointer to the cell at ``root``."""
 
-    def changing(self, place: Any, owner: Abstract, relied: bool = True) -> None:
-        """Note that a kernel changes ``place`` of an object: an attribute's name, or the class for items."""
+    def changing(self, location: Any, owner: Abstract, relied: bool = True) -> None:
+        """Note that a kernel changes ``location`` of an object: an attribute's name, or the class for items."""
 
     def compare(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol> right`` for the six rich comparisons, ``is``, ``in`` and their negations."""
@@ -217,8 +217,8 @@ class Interpreter(ContainerModels, Protocol):
     def is_stepped_alone(self, instr: Instr) -> bool:
         """Whether the iterator that ``instr`` loads is the argument of a call of ``next``."""
 
-    def item_place(self, owner: Abstract, key: Any) -> Optional[HeapPlace]:
-        """The place of a list's item, if captured code of the function stores into the list at known positions only."""
+    def item_location(self, owner: Abstract, key: Any) -> Optional[HeapLocation]:
+        """The location of a list's item, if captured code stores into the list at known positions only."""
 
     def jump_if(self, when: bool, keep: Optional[bool]) -> None:
         """Jump if the truth of the top is ``when``. ``keep``: the truth value for which the top stays on the stack."""
@@ -261,15 +261,15 @@ class Interpreter(ContainerModels, Protocol):
     def not_inlined(self, callee: UnescapedFunction, error: Break) -> Break:
         """The error to raise where a call of such a function is not inlined after all."""
 
-    def note_access(self, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
-        """Note an access: objects of which a place is written must be distinct from those of which it is read."""
+    def note_access(self, location: Any, owner: Abstract, changes: bool, relied: bool) -> None:
+        """Note an access: objects of which a location is written must be distinct from those of which it is read."""
 
     def note_cell(self, number: int, changes: bool) -> None:
         """Note an access to a cell. A written cell must be the same cell as at capture, and distinct from those that
         are read."""
 
-    def note_store(self, place: HeapPlace, value: Abstract) -> None:
-        """Note that the instruction has written a place, and its new value."""
+    def note_store(self, location: HeapLocation, value: Abstract) -> None:
+        """Note that the instruction has written a location, and its new value."""
 
     def number_value(self, value: Abstract) -> Value:
         """The SSA value of a number."""
@@ -296,11 +296,11 @@ class Interpreter(ContainerModels, Protocol):
     def raise_where(self, flag: Callable[[], Value], cls: type) -> None:
         """Add an edge to the handler: where the FLAG is true, the instruction raises an exception of the class."""
 
-    def read_place(self, place: HeapPlace) -> Abstract:
-        """The value of a place."""
+    def read_location(self, location: HeapLocation) -> Abstract:
+        """The value of a location."""
 
-    def reading(self, place: Any, owner: Abstract) -> None:
-        """Check that ``place`` of an object may be read under guards, which hold at the start of the segment."""
+    def reading(self, location: Any, owner: Abstract) -> None:
+        """Check that ``location`` of an object may be read under guards, which hold at the start of the segment."""
 
     def rehearse(self, later: Callable[[], Any]) -> None:
         """Run the code of an edge during analysis, so that a Break on it is one of the instruction."""
@@ -346,7 +346,7 @@ class Interpreter(ContainerModels, Protocol):
         """``owner.name = value``; with ``plainly`` as ``object.__setattr__`` stores."""
 
     def store_item(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
-        """``owner[index] = value`` for a list. An item at a known position is a place if all stores are at known
+        """``owner[index] = value`` for a list. An item at a known position is a location if all stores are at known
         positions."""
 
     def store_part(self, owner: Tensor, name: str, value: Abstract) -> None:
@@ -402,8 +402,8 @@ class Interpreter(ContainerModels, Protocol):
     def word(self, value: Abstract) -> Value:
         """A Python or NumPy integer as a machine word."""
 
-    def written_attribute(self, owner: Abstract, name: str, hook: str, plainly: bool = False) -> HeapPlace:
-        """The place of an attribute that the instruction writes, if ``hook`` of the class is the plain one."""
+    def written_attribute(self, owner: Abstract, name: str, hook: str, plainly: bool = False) -> HeapLocation:
+        """The location of an attribute that the instruction writes, if ``hook`` of the class is the plain one."""
 
 
 class Recorder(Interpreter, Protocol):

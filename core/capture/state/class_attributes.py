@@ -17,7 +17,7 @@ _DESCRIPTORS = ("__get__", "__set__", "__delete__")
 
 
 def as_owner(value: Abstract) -> Abstract:
-    """A class or module as the owner of a place: an object that is found at a path. Other values are returned
+    """A class or module as the owner of a location: an object that is found at a path. Other values are returned
     unchanged."""
     if not isinstance(value, Const) or not _is_shared(value.object):
         return value

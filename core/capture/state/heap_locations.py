@@ -1,6 +1,6 @@
-"""Heap locations ("places"): the attributes, globals and cells that captured code of a function writes.
+"""Heap locations: the attributes, globals and cells that captured code of a function writes.
 
-Each place is a variable of the segments, under a name in ``FrameState.locals`` that starts with `PREFIX`. So joins,
+Each location is a variable of the segments, under a name in ``FrameState.locals`` that starts with `PREFIX`. So joins,
 block versions and block parameters treat it as a local variable. A write takes effect at once and replaces the
 variable's value; exits do not store it. Bytecode between segments may write it too, so each segment fetches it again
 under guards.
@@ -50,24 +50,24 @@ def identity_of(owner: Abstract) -> Optional[int]:
     return id(sample) if isinstance(owner, OpaqueObject) or issubclass(type(sample), type) else None
 
 
-PREFIX = "place: "  # no name of a variable has a space; "." and "@" begin those that Python and pytest make
+PREFIX = "location: "  # no name of a variable has a space; "." and "@" begin those that Python and pytest make
 
 
-def is_place(name: str) -> bool:
-    """Whether a name in ``FrameState.locals`` is that of a place."""
+def is_location(name: str) -> bool:
+    """Whether a name in ``FrameState.locals`` is that of a location."""
     return name.startswith(PREFIX)
 
 
 def without_dead(state: FrameState, live: Container[str]) -> FrameState:
     """The state without the values of dead locals. They may be unbound, so a segment must not fetch them."""
     def known(name: str, value: Abstract) -> Abstract:
-        return value if name in live or is_place(name) or isinstance(value, (Unbound, Number)) else Unknown("PJ212")
+        return value if name in live or is_location(name) or isinstance(value, (Unbound, Number)) else Unknown("PJ212")
 
     return FrameState({name: known(name, value) for name, value in state.locals.items()}, state.stack)
 
 
-class HeapPlace:
-    """Base of all places. ``source`` is the path to the place from function entry."""
+class HeapLocation:
+    """Base of all locations. ``source`` is the path to the location from function entry."""
 
     __slots__ = ("source",)
 
@@ -101,10 +101,10 @@ class HeapPlace:
         return root_of(self.source, entry, cells)
 
 
-class OwnedPlace(HeapPlace):
-    """A place in an object. Places are distinguished by the identity of the object when the function was captured.
+class OwnedLocation(HeapLocation):
+    """A location in an object. The identity of the object when the function was captured tells them apart.
 
-    Places in different objects may be the same place if they have the same ``family``: the attribute's name, or the
+    Locations in different objects may be one location if they have the same ``family``: the attribute's name, or the
     class.
     """
 
@@ -127,7 +127,7 @@ class OwnedPlace(HeapPlace):
         return super().root(entry, cells)
 
 
-class AttributePlace(OwnedPlace):
+class AttributeLocation(OwnedLocation):
     """An attribute of an object."""
 
     __slots__ = ()
@@ -139,7 +139,7 @@ class AttributePlace(OwnedPlace):
         return read_attribute(self.owner.sample, self.family)
 
 
-class ItemPlace(OwnedPlace):
+class ItemLocation(OwnedLocation):
     """The item of a list at a known position, counted from the front."""
 
     __slots__ = ("position",)
@@ -152,7 +152,7 @@ class ItemPlace(OwnedPlace):
         return read_item(self.owner.sample, self.position)
 
 
-class GlobalPlace(HeapPlace):
+class GlobalLocation(HeapLocation):
     """A global variable of the function's module."""
 
     __slots__ = ()
@@ -165,7 +165,7 @@ class GlobalPlace(HeapPlace):
         return facts.globals.get(name, facts.builtins.get(name, sources.UNBOUND))
 
 
-class CellPlace(HeapPlace):
+class CellLocation(HeapLocation):
     """A closure variable, or a local variable that inner functions use. ``number`` is the number of its cell."""
 
     __slots__ = ("number",)
@@ -175,7 +175,7 @@ class CellPlace(HeapPlace):
         self.number = number
 
     def changed(self, facts: Any) -> Any:
-        return CellPlace, id(facts.cells[self.number])
+        return CellLocation, id(facts.cells[self.number])
 
     def sample(self, facts: Any) -> Any:
         try:
@@ -184,13 +184,13 @@ class CellPlace(HeapPlace):
             return sources.UNBOUND
 
 
-class FreePlace(OwnedPlace):
+class FreeLocation(OwnedLocation):
     """A closure variable of an inlined function, in a cell that is not one of the caller's."""
 
     __slots__ = ()
 
     def __init__(self, cell: OpaqueObject) -> None:
-        super().__init__(cell, CellPlace, lambda path: Inner(path, "cell_contents"))
+        super().__init__(cell, CellLocation, lambda path: Inner(path, "cell_contents"))
 
     def root(self, entry: FrameState, cells: int) -> Any:
         found = super().root(entry, cells)
@@ -212,16 +212,16 @@ class FreePlace(OwnedPlace):
             return sources.UNBOUND
 
 
-Places = Dict[Any, HeapPlace]
-"""Globals and cells by source. Places in objects by (name, position or `CellPlace`, id of the object)."""
+Locations = Dict[Any, HeapLocation]
+"""Globals and cells by source. Locations in objects by (name, position or `CellLocation`, id of the object)."""
 
 
-def find_places(places: Places, entry: FrameState, cells: int) -> Dict[str, Any]:
-    """The path by which a segment finds each place, by name.
+def find_locations(locations: Locations, entry: FrameState, cells: int) -> Dict[str, Any]:
+    """The path by which a segment finds each location, by name.
 
-    If there is no path, no guard can check the place. Then at most its type is kept in ``entry``.
+    If there is no path, no guard can check the location. Then at most its type is kept in ``entry``.
     """
-    roots = {place.name: place.root(entry, cells) for place in places.values()}
+    roots = {location.name: location.root(entry, cells) for location in locations.values()}
     for name, root in roots.items():
         if root is None and name in entry.locals:
             value = after_bytecode(entry.locals[name])
@@ -229,17 +229,17 @@ def find_places(places: Places, entry: FrameState, cells: int) -> Dict[str, Any]
     return roots
 
 
-def scope_place(instr: Instr, facts: Any) -> HeapPlace:
-    """The place written by an instruction that stores or deletes a global or a cell."""
+def scope_location(instr: Instr, facts: Any) -> HeapLocation:
+    """The location written by an instruction that stores or deletes a global or a cell."""
     if writes_global(instr):
-        return GlobalPlace(Global(instr.value))
+        return GlobalLocation(Global(instr.value))
     source = facts.cell_source(instr.arg or 0)
-    return CellPlace(source, source.index - len(facts.function.varnames))
+    return CellLocation(source, source.index - len(facts.function.varnames))
 
 
 def _variables(entry: FrameState) -> Iterator[Tuple[Root, Abstract]]:
     for name, value in entry.locals.items():
-        if not is_place(name):
+        if not is_location(name):
             yield Root("local", name), value
 
 
@@ -259,7 +259,7 @@ def root_of(source: Any, entry: FrameState, cells: int) -> Any:
 
 
 def after_bytecode(value: Abstract) -> Abstract:
-    """The value of a place after an instruction that may have written it. It is assumed to have the same type."""
+    """The value of a location after an instruction that may have written it. It is assumed to have the same type."""
     kind = number_type(value)
     if kind is not None and isinstance(value, Const):
         return Number(kind, None, value.source, value.defined_at)
@@ -270,16 +270,16 @@ def after_bytecode(value: Abstract) -> Abstract:
     return value
 
 
-def stored_by(instr: Instr, state: FrameState, facts: Any) -> Optional[Tuple[HeapPlace, Abstract]]:
-    """The place that an instruction which stays bytecode writes, and its value afterwards."""
-    action, place = outer_write(instr) or ("", "")
+def stored_by(instr: Instr, state: FrameState, facts: Any) -> Optional[Tuple[HeapLocation, Abstract]]:
+    """The location that an instruction which stays bytecode writes, and its value afterwards."""
+    action, location = outer_write(instr) or ("", "")
     value = state.stack[-1] if state.stack else UNBOUND
-    key: Any = Global(instr.value) if place == "global" else None
-    if place == "cell":
+    key: Any = Global(instr.value) if location == "global" else None
+    if location == "cell":
         key = facts.cell_source(instr.arg or 0)
-    elif place == "attribute" and identity_of(value) is not None:
+    elif location == "attribute" and identity_of(value) is not None:
         key = (instr.value, identity_of(value))
         value = state.stack[-2] if action == "store" else value
-    if key not in facts.places:
+    if key not in facts.locations:
         return None
-    return facts.places[key], value if action == "store" else Unknown("PJ208")
+    return facts.locations[key], value if action == "store" else Unknown("PJ208")

@@ -24,7 +24,7 @@ MIXED = "the type of what it returns depends on the path"
 
 
 class CallOutcome(NamedTuple):
-    """One outcome of a callee: the result, the values of the places that it writes, by name, and the block that
+    """One outcome of a callee: the result, the values of the locations that it writes, by name, and the block that
     continues from there."""
 
     result: Abstract

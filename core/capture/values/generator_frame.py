@@ -47,7 +47,7 @@ class GeneratorFrame(Abstract):
     def key(self) -> Any:
         maker = self.maker
         if maker is not None and not isinstance(maker, UnescapedFunction):
-            maker = (id(maker.function), maker.place.source)
+            maker = (id(maker.function), maker.paths.source)
         return (maker, self.point, self.names, self.parts, self.has_item, self.apart)
 
     def like(self, parts: Tuple[Abstract, ...], maker: Any = None) -> "GeneratorFrame":

@@ -167,8 +167,8 @@ def numbered(state: Any, settles: bool) -> Any:
     return state
 
 
-LENT = "place: object "
-"""Prefix of the names under which an inlined callee's state holds the objects of its callers, as places that it may
+LENT = "location: object "
+"""Prefix of the names under which an inlined callee's state holds the objects of its callers, as locations that it may
 write."""
 
 

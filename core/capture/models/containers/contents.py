@@ -91,9 +91,9 @@ def items_of(interpreter: Interpreter, value: Abstract) -> Optional[List[Abstrac
 
 def item(interpreter: Interpreter, owner: OpaqueObject, key: Any) -> Abstract:
     """``owner[key]`` of a tuple, list or dict from outside."""
-    place = interpreter.item_place(owner, key)
-    if place is not None:
-        return interpreter.read_place(place)
+    location = interpreter.item_location(owner, key)
+    if location is not None:
+        return interpreter.read_location(location)
     found = _look(owner, key)
     if found is UNBOUND:
         raise _missing(key)
@@ -344,7 +344,7 @@ def _is_read_now(interpreter: Interpreter, owner: Abstract, key: Any, index: Abs
     if key is None:
         kind, has_items = number_type(index), is_among(class_of(owner), (list, tuple)) or is_container(owner)
         return kind is not None and kind.dtype.kind in "iu" and has_items
-    return interpreter.is_changing(owner) and interpreter.item_place(owner, key) is None
+    return interpreter.is_changing(owner) and interpreter.item_location(owner, key) is None
 
 
 def _bound(interpreter: Interpreter, part: Abstract) -> Optional[int]:

@@ -9,7 +9,7 @@ import weakref
 from collections import Counter
 from typing import Any, List, Optional
 
-from pijit.core.capture.context import Place
+from pijit.core.capture.context import AccessPaths
 from pijit.core.capture.models.containers.sequences import made_by
 from pijit.core.capture.models.iteration.consumers import call_list
 from pijit.core.capture.models.operators import describe
@@ -26,7 +26,7 @@ from pijit.guards.facts import is_among
 from pijit.guards.reading import class_value
 from pijit.guards.source import Constant, Inner
 
-PLACE = Place(*[Inner(Constant(weakref.ref(Counter)), "referent")] * 2)
+PATHS = AccessPaths(*[Inner(Constant(weakref.ref(Counter)), "referent")] * 2)
 OWN = {name: class_value(Counter, name) for name in (
     "__init__", "__new__", "__getattribute__", "__getitem__", "__missing__", "__setitem__", "__delitem__",
     "__contains__", "__len__", "__bool__", "__iter__", "get", "keys", "values", "items", "most_common", "update",
@@ -39,7 +39,7 @@ def rely_on_counter(interpreter: Interpreter, *names: str) -> None:
     for name in names:
         if class_value(Counter, name) is not OWN[name]:
             raise Break("PJ204", attribute=name, object="Counter")
-        interpreter.rely(PLACE, Holds(name, OWN[name]))
+        interpreter.rely(PATHS, Holds(name, OWN[name]))
 
 
 def rely_if_counter(interpreter: Interpreter, owner: Abstract, *names: str) -> None:

@@ -23,7 +23,7 @@ from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.state.frame_state import expect, expect_entry, item_kinds, lengthened, loosen, parts_of
-from pijit.core.capture.state.heap_locations import ItemPlace, Keys, identity_of
+from pijit.core.capture.state.heap_locations import ItemLocation, Keys, identity_of
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.element_types import list_type
 from pijit.core.capture.values.key_value_types import entry_kind, kinds_of_entries
@@ -49,10 +49,10 @@ from pijit.guards.source import UNBOUND, read_item
 def moving(interpreter: Interpreter, owner: Abstract) -> None:
     """Record that items of a list come, go or change at unknown positions: none of them is a heap location."""
     identity = identity_of(owner)
-    interpreter.facts.changed.add((ItemPlace, identity))
-    for key, place in list(interpreter.facts.places.items()):
-        if isinstance(place, ItemPlace) and id(place.owner.sample) == identity:
-            del interpreter.facts.places[key]
+    interpreter.facts.changed.add((ItemLocation, identity))
+    for key, location in list(interpreter.facts.locations.items()):
+        if isinstance(location, ItemLocation) and id(location.owner.sample) == identity:
+            del interpreter.facts.locations[key]
     interpreter.changing(list, owner, False)
 
 

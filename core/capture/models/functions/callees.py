@@ -17,15 +17,15 @@ from pijit.core._hook import JitFunction
 from pijit.core.bytecode.assembler.emit import has_site
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.predicates import loads_attribute, operands_above_callable, writes_cell
-from pijit.core.capture.context import CaptureContext, Place
+from pijit.core.capture.context import AccessPaths, CaptureContext
 from pijit.core.capture.models.objects.special_methods import (
-    class_place,
+    class_paths,
     method_called,
     operator_method,
     special_method,
 )
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.state.heap_locations import CellPlace, FreePlace, GlobalPlace, HeapPlace
+from pijit.core.capture.state.heap_locations import CellLocation, FreeLocation, GlobalLocation, HeapLocation
 from pijit.core.capture.values.lattice import (
     Abstract,
     BoundFunction,
@@ -46,9 +46,9 @@ from pijit.guards.source import Attr, Constant, Global, Inner, Item, TypeOf, rea
 BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 
 
-def place_of(value: Abstract) -> Place:
-    """The place of a value: its path at function entry and its path at the start of the segment."""
-    return Place(value.source, value.root)
+def paths_of(value: Abstract) -> AccessPaths:
+    """The access paths of a value: its path at function entry and its path at the start of the segment."""
+    return AccessPaths(value.source, value.root)
 
 
 def sample_of(value: Abstract) -> Any:
@@ -57,10 +57,10 @@ def sample_of(value: Abstract) -> Any:
 
 
 class Callee(NamedTuple):
-    """A Python function to inline, and the place of the function object; ``jitted`` if calls run it compiled."""
+    """A Python function to inline, and the access paths of the function object; ``jitted`` if calls run it compiled."""
 
     function: types.FunctionType
-    place: Place
+    paths: AccessPaths
     jitted: bool = False
 
     @property
@@ -80,22 +80,22 @@ class CalleeContext(CaptureContext):
         self.callee = callee
         self._base = outer.base
         self.outermost: Dict[str, Any] = getattr(outer, "outermost", outer.globals)
-        self.changed, self.places = outer.changed, outer.places
+        self.changed, self.locations = outer.changed, outer.locations
         self.shared = frozenset(shared)
         self.within, self.around = outer.within + (function.__code__,), outer.around + (callee,)
 
     def identity(self) -> Any:
-        return id(self.callee.function), self.callee.place.source
+        return id(self.callee.function), self.callee.paths.source
 
-    def global_place(self, name: str) -> Optional[HeapPlace]:
-        return super().global_place(name) if self.globals is self.outermost else None
+    def global_location(self, name: str) -> Optional[HeapLocation]:
+        return super().global_location(name) if self.globals is self.outermost else None
 
     @property
     def base(self) -> CaptureContext:
         return self._base
 
     def scope_path(self) -> Any:
-        root = self.callee.place.root
+        root = self.callee.paths.root
         return Attr(root, "__globals__") if root is not None else None
 
     def closure_cell(self, number: int) -> Any:
@@ -107,13 +107,13 @@ class CalleeContext(CaptureContext):
         """The number of the captured function's cell that this is; None if it is none of them."""
         return next((k for k, other in enumerate(self.base.cells) if other is cell), None)
 
-    def _cell_path(self, number: int) -> Place:
-        return self.callee.place.then(Attr, "__closure__").then(Item, number - len(self.function.cellvars))
+    def _cell_path(self, number: int) -> AccessPaths:
+        return self.callee.paths.then(Attr, "__closure__").then(Item, number - len(self.function.cellvars))
 
-    def cell_place(self, number: int, name: str) -> Optional[HeapPlace]:
+    def cell_location(self, number: int, name: str) -> Optional[HeapLocation]:
         cell = self.closure_cell(number)
         known = self.cell_of_base(cell)
-        return self.places.get(self.base.cell_source(known) if known is not None else (CellPlace, id(cell)))
+        return self.locations.get(self.base.cell_source(known) if known is not None else (CellLocation, id(cell)))
 
     def cell_owners(self, number: int) -> List[OpaqueObject]:
         cell = self.closure_cell(number)
@@ -124,15 +124,15 @@ class CalleeContext(CaptureContext):
         owner.root = path.root
         return [owner] + (self.base.cell_owners(known) if known is not None else [])
 
-    def written_place(self, instr: Instr) -> Any:
+    def written_location(self, instr: Instr) -> Any:
         if writes_cell(instr):
-            place = self._written_cell(instr)
+            location = self._written_cell(instr)
         elif self.globals is self.outermost:
-            place = self.places.setdefault(Global(instr.value), GlobalPlace(Global(instr.value)))
+            location = self.locations.setdefault(Global(instr.value), GlobalLocation(Global(instr.value)))
         else:
             raise Break("PJ220", name=instr.value, because="it is in another module")
-        self.changed.add(place.changed(self.base))
-        return place
+        self.changed.add(location.changed(self.base))
+        return location
 
     def _written_cell(self, instr: Instr) -> Any:
         """The heap location of the closure variable that an instruction writes."""
@@ -141,30 +141,31 @@ class CalleeContext(CaptureContext):
         known = self.cell_of_base(cell)
         if known is not None:
             source = self.base.cell_source(known)
-            return self.places.setdefault(source, CellPlace(source, source.index - len(self.base.function.varnames)))
+            number = source.index - len(self.base.function.varnames)
+            return self.locations.setdefault(source, CellLocation(source, number))
         if cell is None or path.source is None:
             raise Break("PJ220", name=instr.value, because="it is in a cell that is made here")
-        return self.places.setdefault((CellPlace, id(cell)), FreePlace(OpaqueObject(cell, path.source)))
+        return self.locations.setdefault((CellLocation, id(cell)), FreeLocation(OpaqueObject(cell, path.source)))
 
-    def find_global(self, name: str, interpreter: Interpreter) -> Tuple[Any, Place]:
+    def find_global(self, name: str, interpreter: Interpreter) -> Tuple[Any, AccessPaths]:
         if (name, id(self.globals)) in self.changed:
             raise Break("PJ219", name=name)
-        place = self.callee.place.then(Attr, "__globals__")
+        paths = self.callee.paths.then(Attr, "__globals__")
         if name in self.globals:
-            return self.globals[name], place.then(Item, name)
+            return self.globals[name], paths.then(Item, name)
         if name not in self.builtins:
             raise Break("PJ202", name=name)
-        interpreter.rely(place, LacksItem(name))
-        return self.builtins[name], Place(*[Item(Constant(self.builtins), name)] * 2)
+        interpreter.rely(paths, LacksItem(name))
+        return self.builtins[name], AccessPaths(*[Item(Constant(self.builtins), name)] * 2)
 
-    def find_cell(self, number: int, interpreter: Interpreter, name: str) -> Tuple[Any, Place]:
+    def find_cell(self, number: int, interpreter: Interpreter, name: str) -> Tuple[Any, AccessPaths]:
         number -= len(interpreter.function.cellvars)
         if number < 0:
             raise Break("PJ208", name=name)
-        if (CellPlace, id(self.cells[number])) in self.changed:
+        if (CellLocation, id(self.cells[number])) in self.changed:
             raise Break("PJ219", name=name)
-        place = self.callee.place.then(Attr, "__closure__").then(Item, number).then(Inner, "cell_contents")
-        return self.contents(number, name), place
+        paths = self.callee.paths.then(Attr, "__closure__").then(Item, number).then(Inner, "cell_contents")
+        return self.contents(number, name), paths
 
 
 def _builtins_of(function: types.FunctionType) -> Dict[str, Any]:
@@ -188,15 +189,15 @@ def default_of(callee: Callee, position: int, name: str, interpreter: Interprete
         found = name in values
     if not found:
         raise Break("PJ211", callee=callee.name, problem="no value for %s" % name)
-    return known_constant(values[key], callee.place.then(Inner, attribute).then(Item, key), interpreter)
+    return known_constant(values[key], callee.paths.then(Inner, attribute).then(Item, key), interpreter)
 
 
-def known_constant(sample: Any, place: Place, interpreter: Interpreter) -> Abstract:
+def known_constant(sample: Any, paths: AccessPaths, interpreter: Interpreter) -> Abstract:
     """A default, or an argument that a partial holds; small immutable values become constants."""
     if not is_exactly(sample, BY_VALUE):
-        return interpreter.known_object(sample, *place)
-    value = Const(sample, place.source)
-    value.root = place.root
+        return interpreter.known_object(sample, *paths)
+    value = Const(sample, paths.source)
+    value.root = paths.root
     return value
 
 
@@ -269,8 +270,8 @@ def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str,
         if class_of(target) is None:  # an element of a list of objects of several classes
             return None
         function = special_method(target, "__call__")
-        place = class_place(interpreter, target).then(Attr, "__call__")
-        found = _found(interpreter.known_object(function, *place), interpreter) if function is not None else None
+        paths = class_paths(interpreter, target).then(Attr, "__call__")
+        found = _found(interpreter.known_object(function, *paths), interpreter) if function is not None else None
         return find_callee(found, [target] + arguments, keywords, interpreter) if found is not None else None
     if isinstance(target, (Const, OpaqueObject)):
         for kind, find in _KINDS:
@@ -288,7 +289,7 @@ def _found(value: Abstract, interpreter: Interpreter) -> Abstract:
 
 def _find_function(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
                    interpreter: Interpreter) -> Found:
-    return Callee(sample, place_of(target), _is_hooked(sample)), arguments, keywords
+    return Callee(sample, paths_of(target), _is_hooked(sample)), arguments, keywords
 
 
 def _is_hooked(function: types.FunctionType) -> bool:
@@ -298,9 +299,9 @@ def _is_hooked(function: types.FunctionType) -> bool:
 
 def _find_method(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
                  interpreter: Interpreter) -> Found:
-    place = place_of(target)
-    function = _found(interpreter.known_object(sample.__func__, *place.then(Inner, "__func__")), interpreter)
-    owner = interpreter.use(interpreter.known_object(sample.__self__, *place.then(Inner, "__self__")))
+    paths = paths_of(target)
+    function = _found(interpreter.known_object(sample.__func__, *paths.then(Inner, "__func__")), interpreter)
+    owner = interpreter.use(interpreter.known_object(sample.__self__, *paths.then(Inner, "__self__")))
     return find_callee(function, [owner] + arguments, keywords, interpreter)
 
 
@@ -319,14 +320,14 @@ def partial_parts(target: Abstract,
     sample = sample_of(target) if isinstance(target, (Const, OpaqueObject)) else None
     if type(sample) is not functools.partial or any(type(key) is not str for key in sample.keywords):
         return None
-    place = place_of(target)
+    paths = paths_of(target)
     for part, held in (("args", sample.args), ("keywords", sample.keywords)):
-        interpreter.rely(place.then(Attr, part), HasType(type(held)))
-        interpreter.rely(place.then(Attr, part), HasLength(len(held)))
-    function = _found(interpreter.known_object(sample.func, *place.then(Attr, "func")), interpreter)
-    first = [interpreter.use(known_constant(value, place.then(Attr, "args").then(Item, k), interpreter))
+        interpreter.rely(paths.then(Attr, part), HasType(type(held)))
+        interpreter.rely(paths.then(Attr, part), HasLength(len(held)))
+    function = _found(interpreter.known_object(sample.func, *paths.then(Attr, "func")), interpreter)
+    first = [interpreter.use(known_constant(value, paths.then(Attr, "args").then(Item, k), interpreter))
              for k, value in enumerate(sample.args)]
-    named = {name: interpreter.use(known_constant(value, place.then(Attr, "keywords").then(Item, name), interpreter))
+    named = {name: interpreter.use(known_constant(value, paths.then(Attr, "keywords").then(Item, name), interpreter))
              for name, value in sample.keywords.items()}
     return function, first, named
 
@@ -339,8 +340,8 @@ def _find_jitted(target: Abstract, sample: Any, arguments: List[Abstract], keywo
         return None
     if sample.__wrapped__ is not sample.py_func:
         return None
-    place = place_of(target).then(Inner, "__dict__").then(Item, "__wrapped__")
-    return Callee(sample.py_func, place, True), arguments, keywords
+    paths = paths_of(target).then(Inner, "__dict__").then(Item, "__wrapped__")
+    return Callee(sample.py_func, paths, True), arguments, keywords
 
 
 def _find_object(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
@@ -350,8 +351,8 @@ def _find_object(target: Abstract, sample: Any, arguments: List[Abstract], keywo
     found = class_value(kind, "__call__")
     if not issubclass(type(found), (types.FunctionType, JitFunction)) or isinstance(target, Const):
         return None
-    place = place_of(target).then(TypeOf).then(Attr, "__call__")
-    function = _found(interpreter.known_object(found, *place), interpreter)
+    paths = paths_of(target).then(TypeOf).then(Attr, "__call__")
+    function = _found(interpreter.known_object(found, *paths), interpreter)
     return find_callee(function, [target] + arguments, keywords, interpreter)
 
 

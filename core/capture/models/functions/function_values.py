@@ -23,7 +23,7 @@ from pijit.core.bytecode.analysis.function_making import (
 )
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.rewrite.cells import BINDS, binds_again, is_shared
-from pijit.core.capture.context import CaptureContext, MadeFunctionContext, Place
+from pijit.core.capture.context import AccessPaths, CaptureContext, MadeFunctionContext
 from pijit.core.capture.models.functions.callees import Callee, CalleeContext
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.protocol import Interpreter
@@ -131,7 +131,7 @@ class ClosureContext(CalleeContext):
         shape, base = closure.shape, outer.base
         cells = tuple(base.cells[number] if number is not None else _new_cell() for number in shape.late)
         sample = types.FunctionType(shape.code, closure.facts.globals, shape.name, None, cells or None)
-        super().__init__(body, Callee(sample, Place(None, closure.root)), outer, shared)
+        super().__init__(body, Callee(sample, AccessPaths(None, closure.root)), outer, shared)
         self.closure, self.maker = closure, closure.facts
         self.late = shape.late
 
@@ -139,7 +139,7 @@ class ClosureContext(CalleeContext):
         return self.maker.identity(), self.late
 
     def find_global(self, name: str, interpreter: Interpreter) -> Any:
-        if self.callee.place.root is not None and self.maker.depth:
+        if self.callee.paths.root is not None and self.maker.depth:
             return super().find_global(name, interpreter)
         if (name, id(self.globals)) in self.changed:
             raise Break("PJ219", name=name)

@@ -99,7 +99,7 @@ def call_update_wrapper(interpreter: Interpreter, callee: Callee, arguments: Lis
     if (not isinstance(function, FunctionValue) or wrapped is None or not plain or not usual
             or _is_held(interpreter, function)):
         raise Break("PJ201", callee="update_wrapper")
-    interpreter.rely(callee.place, HasCode(callee.function.__code__))
+    interpreter.rely(callee.paths, HasCode(callee.function.__code__))
     operands = [interpreter.object_value(Const(functools.update_wrapper)), interpreter.object_value(Const(()))]
     values = [interpreter.stored_value(function), interpreter.stored_value(interpreter.use(wrapped))]
     return function.like(function.parts, None,

@@ -12,7 +12,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
 
 from pijit.core.bytecode.instructions.predicates import handles_exceptions
-from pijit.core.capture.context import CaptureContext, Place
+from pijit.core.capture.context import AccessPaths, CaptureContext
 from pijit.core.capture.models.functions.callees import Callee
 from pijit.core.capture.values.lattice import OpaqueObject
 from pijit.core.capture.values.libraries import computes_for_users
@@ -78,12 +78,12 @@ class Recursion:
         return tuple((index, tuple(noted[index])) for index in sorted(noted))
 
     def by_one_path(self, interpreter: Interpreter, callee: Callee) -> Callee:
-        """A callee, with the place of the same function around the call:
+        """A callee, with the access paths of the same function around the call:
         one path is enough to guard all that it leads to."""
         for known in interpreter.facts.around:
-            if known.function is callee.function and None not in (known.place.root, callee.place.root):
-                interpreter.same_object(*[_found_at(one.place, callee.function) for one in (known, callee)])
-                return callee._replace(place=known.place)
+            if known.function is callee.function and None not in (known.paths.root, callee.paths.root):
+                interpreter.same_object(*[_found_at(one.paths, callee.function) for one in (known, callee)])
+                return callee._replace(paths=known.paths)
         return callee
 
     def analyse(self, interpreter: Interpreter, facts: CaptureContext, analyse: Callable[[], Any]) -> Any:
@@ -102,7 +102,7 @@ class Recursion:
         return analysis
 
 
-def _found_at(place: Place, function: Any) -> OpaqueObject:
-    found = OpaqueObject(function, place.source)
-    found.root = place.root
+def _found_at(paths: AccessPaths, function: Any) -> OpaqueObject:
+    found = OpaqueObject(function, paths.source)
+    found.root = paths.root
     return found

@@ -14,7 +14,7 @@ from pijit.core.capture.models.objects.instances import as_left, shared
 from pijit.core.capture.models.objects.materialize import change_record
 from pijit.core.capture.models.objects.named_tuples import require_holdable
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.state.heap_locations import CellPlace
+from pijit.core.capture.state.heap_locations import CellLocation
 from pijit.core.capture.values.lattice import UNBOUND, Abstract, CellRef, Const, Unbound
 from pijit.core.capture.values.virtual_object import CONTENT, FRESH, Display, VirtualObject, is_cell, records_in
 from pijit.core.errors import Break
@@ -58,7 +58,7 @@ def store_content(interpreter: Interpreter, name: str, value: Abstract) -> None:
     cell = _cell(interpreter, name)
     if any(record.token == cell.token for record in records_in(value)):
         raise Break("PJ220", name=name, because="it would hold itself")
-    interpreter.facts.changed.add((CellPlace, None))
+    interpreter.facts.changed.add((CellLocation, None))
     value = shared(interpreter, [interpreter.as_object(value)])[0]
     cell = interpreter.use(_cell(interpreter, name))
     pointer = interpreter.object_value(cell)

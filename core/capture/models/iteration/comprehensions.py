@@ -130,10 +130,10 @@ def _as_called(interpreter: Interpreter, made: UnescapedFunction) -> UnescapedFu
 def _held_now(interpreter: Interpreter, made: UnescapedFunction, name: str, held: Abstract) -> Abstract:
     facts = made.facts
     own = facts.function.cellvars + facts.function.freevars
-    place = facts.cell_place(own.index(name), name) if name in own else None
-    if is_cell(held) or place is None and not (facts is interpreter.facts and facts.depth):
+    location = facts.cell_location(own.index(name), name) if name in own else None
+    if is_cell(held) or location is None and not (facts is interpreter.facts and facts.depth):
         return held
-    now: Optional[Abstract] = interpreter.state.locals.get(place.name if place is not None else name)
+    now: Optional[Abstract] = interpreter.state.locals.get(location.name if location is not None else name)
     if now is None or now.knows_nothing() and held.knows_nothing():
         return held
     return Unknown("PJ212") if isinstance(now, Unbound) else now

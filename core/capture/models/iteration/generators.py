@@ -178,9 +178,9 @@ def function_output(interpreter: Recorder, value: Any) -> Output:
     """The output for a function that the loop's iterator calls.
     One that captured code makes has no object before the exit."""
     if not isinstance(value, Abstract):
-        if value.place.root is None:
+        if value.paths.root is None:
             raise Break("PJ209", type="generator")
-        return Output("value", interpreter.segment_input(value.place.root, SKIP))
+        return Output("value", interpreter.segment_input(value.paths.root, SKIP))
     if not isinstance(value, UnescapedFunction):
         return interpreter.exit_output(value)
     if value.name is None or value.facts.depth and value.code.co_freevars:

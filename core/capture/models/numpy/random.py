@@ -8,7 +8,7 @@ from __future__ import annotations
 import types
 from typing import Any, List, Optional
 
-from pijit.core.capture.models.functions.callees import place_of, sample_of
+from pijit.core.capture.models.functions.callees import paths_of, sample_of
 from pijit.core.capture.models.numpy.arrays import shape_words
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
@@ -53,9 +53,9 @@ def draw_of(interpreter: Interpreter, callee: Abstract) -> Optional[Handler]:
         return None
     owner: Abstract = Const(target.__self__)
     if isinstance(callee, OpaqueObject):
-        place = place_of(callee)
-        interpreter.use(interpreter.known_object(target.__func__, *place.then(Inner, "__func__")))
-        owner = interpreter.use(interpreter.known_object(target.__self__, *place.then(Inner, "__self__")))
+        paths = paths_of(callee)
+        interpreter.use(interpreter.known_object(target.__func__, *paths.then(Inner, "__func__")))
+        owner = interpreter.use(interpreter.known_object(target.__self__, *paths.then(Inner, "__self__")))
     return lambda interpreter, arguments, keywords: method(interpreter, [owner] + arguments,
                                                            keywords)
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import types
 from typing import Any, Dict, List, Optional
 
-from pijit.core.capture.context import Place
+from pijit.core.capture.context import AccessPaths
 from pijit.core.capture.models.objects.materialize import change_record, made_object, origin_of
 from pijit.core.capture.models.objects.method_binding import FUNCTIONS, bind_attribute, class_object
 from pijit.core.capture.models.objects.named_tuples import field_of, new_record, require_holdable
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.profile.samples import is_stored_in_elements
-from pijit.core.capture.state.heap_locations import AttributePlace
+from pijit.core.capture.state.heap_locations import AttributeLocation
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject, class_of
 from pijit.core.capture.values.predicates import Holds
@@ -55,7 +55,8 @@ def construct(interpreter: Interpreter, target: Const, arguments: List[Abstract]
         interpreter.rely(record.cls, Holds("__new__", maker))
         return _initialised(interpreter, record, not arguments and not keywords, arguments, keywords)
     target = interpreter.use(interpreter.by_one_path(target))
-    function = interpreter.known_object(_function_of(maker), *Place(target.source, target.root).then(Attr, "__new__"))
+    paths = AccessPaths(target.source, target.root).then(Attr, "__new__")
+    function = interpreter.known_object(_function_of(maker), *paths)
     count = len(arguments)
     interpreter.state.stack += [*arguments, *keywords.values()]  # __init__ sees the changes that __new__ makes to them
     with interpreter.deriving():
@@ -84,7 +85,7 @@ def _initialised(interpreter: Interpreter, made: Abstract, plainly: bool, argume
         interpreter.rely(cls, Holds("__init__", init))
         return made
     interpreter.state.stack.append(made)
-    function = interpreter.known_object(init, *Place(cls.source, cls.root).then(Attr, "__init__"))
+    function = interpreter.known_object(init, *AccessPaths(cls.source, cls.root).then(Attr, "__init__"))
     with interpreter.deriving():
         result = interpreter.call(function, [made, *arguments], keywords)
     if result != Const(None):
@@ -108,22 +109,22 @@ def record_attribute(interpreter: Interpreter, owner: VirtualObject, name: str) 
         return cls
     interpreter.apart_from_classes(name, mro_of(owner.python))
     raw = class_value(owner.python, name)
-    place = Place(owner.source, owner.root) if owner.root is not None else Place(cls.source, cls.root)
-    place = place.then(ClassAttr, name)
-    bound = bind_attribute(interpreter, raw, place, owner, owner.python) if raw is not UNBOUND else None
+    paths = AccessPaths(owner.source, owner.root) if owner.root is not None else AccessPaths(cls.source, cls.root)
+    paths = paths.then(ClassAttr, name)
+    bound = bind_attribute(interpreter, raw, paths, owner, owner.python) if raw is not UNBOUND else None
     if bound is not None:
         return bound
     if raw is UNBOUND or class_value(type(raw), "__get__") is not UNBOUND:
         raise Break("PJ204", attribute=name, object=type_name(owner.python))
-    return interpreter.known_object(raw, *place)
+    return interpreter.known_object(raw, *paths)
 
 
 def _is_written_outside(interpreter: Interpreter, kind: type, name: str) -> bool:
     """Whether captured code stores into objects of a class that it has not made;
     one of these may have been made earlier."""
     return is_stored_in_elements(interpreter.facts.changed, kind, name) or any(
-        isinstance(place, AttributePlace) and place.family == name and type(place.owner.sample) is kind
-        for place in interpreter.facts.places.values())
+        isinstance(location, AttributeLocation) and location.family == name and type(location.owner.sample) is kind
+        for location in interpreter.facts.locations.values())
 
 
 def store_in_record(interpreter: Interpreter, owner: VirtualObject, name: str, value: Abstract,

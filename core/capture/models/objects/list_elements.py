@@ -13,7 +13,7 @@ from typing import Any, List, Optional, Sequence
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.objects.method_binding import bind_attribute, class_object
 from pijit.core.capture.models.objects.named_tuples import field_position
-from pijit.core.capture.models.objects.special_methods import class_place
+from pijit.core.capture.models.objects.special_methods import class_paths
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.profile.samples import is_stored_in_elements
 from pijit.core.capture.state.frame_state import forget_items, kind_of_attribute
@@ -67,20 +67,20 @@ def list_element_attribute(interpreter: Interpreter, owner: ListElement, name: s
     position = field_position(raw)
     if position is not None:
         for relied in ("__getattribute__", name):
-            interpreter.rely(class_place(interpreter, owner), Holds(relied, class_value(python, relied)))
+            interpreter.rely(class_paths(interpreter, owner), Holds(relied, class_value(python, relied)))
         return list_element_items(interpreter, owner, position)[0]
     if kind is not None:
         operands = interpreter.object_value(owner), interpreter.object_value(Const(name))
         return interpreter.typed_item("load_attr", *operands, kind)
     bound = None
     if raw is not UNBOUND:
-        interpreter.rely(class_place(interpreter, owner),
+        interpreter.rely(class_paths(interpreter, owner),
                          Holds("__getattribute__", class_value(python, "__getattribute__")))
         if class_value(type(raw), "__set__") is UNBOUND and has_dict(python):
             flag = interpreter.emit("lacks_own",
                                     [interpreter.object_value(owner), interpreter.object_value(Const(name))], FLAG)
             interpreter.emit("require", [flag], None, exits=True)
-        bound = bind_attribute(interpreter, raw, class_place(interpreter, owner).then(ClassAttr, name), owner, python)
+        bound = bind_attribute(interpreter, raw, class_paths(interpreter, owner).then(ClassAttr, name), owner, python)
     if bound is None:
         raise Break("PJ204", attribute=name, object=type_name(python) if python is not None else "object of a list")
     return bound
@@ -92,7 +92,7 @@ def list_element_items(interpreter: Interpreter, owner: ListElement, only: Optio
     if kinds is None or only is not None and only >= len(kinds):
         raise Break("PJ213")
     for name in ("__getitem__", "__iter__"):
-        interpreter.rely(class_place(interpreter, owner), Holds(name, class_value(python, name)))
+        interpreter.rely(class_paths(interpreter, owner), Holds(name, class_value(python, name)))
     found = interpreter.object_value(owner)
     words = [interpreter.emit("const", [], WORD, {"value": k}) for k in range(len(kinds) + 1)]
     size = interpreter.emit("list_size", [found], WORD)

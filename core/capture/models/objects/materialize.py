@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.protocol import Interpreter, Recorder
-from pijit.core.capture.state.heap_locations import after_bytecode, is_place
+from pijit.core.capture.state.heap_locations import after_bytecode, is_location
 from pijit.core.capture.state.uncaptured_effects import pops
 from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.lattice import Abstract, Const, KnownContainer, Sequence
@@ -155,5 +155,5 @@ def after_bytecode_saw(instr: Instr, before: Any, after: Any) -> None:
         items=tuple(map(after_bytecode, record.items)), settled=True,
         writable=record.writable and not looks and record.token not in known))
     for name, value in after.locals.items():
-        if is_place(name):  # it may hold another object now: guards say whether it is one of these
+        if is_location(name):  # it may hold another object now: guards say whether it is one of these
             after.locals[name] = mapped(value, lambda record: record.like(token=next(FRESH)))

@@ -12,10 +12,10 @@ from typing import Any, List, Optional, Tuple
 
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.context import Place
-from pijit.core.capture.models.functions.callees import place_of
+from pijit.core.capture.context import AccessPaths
+from pijit.core.capture.models.functions.callees import paths_of
 from pijit.core.capture.models.numpy.random import is_pythons_draw
-from pijit.core.capture.models.objects.special_methods import class_place, is_object
+from pijit.core.capture.models.objects.special_methods import class_paths, is_object
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models
@@ -39,31 +39,31 @@ def bound_attribute(interpreter: Interpreter, owner: Abstract, sample: Any, name
     if raw is UNBOUND:
         return None
     interpreter.apart_from_stores(name, owner)
-    return bind_attribute(interpreter, raw, place_of(owner).then(ClassAttr, name), owner,
+    return bind_attribute(interpreter, raw, paths_of(owner).then(ClassAttr, name), owner,
                           None if issubclass(type(sample), type) else type(sample))
 
 
-def bind_attribute(interpreter: Interpreter, raw: Any, place: Place, owner: Abstract,
+def bind_attribute(interpreter: Interpreter, raw: Any, paths: AccessPaths, owner: Abstract,
                    kind: Optional[type]) -> Optional[Abstract]:
     """The result of reading ``raw``, found on a class, from ``owner``:
     an object of class ``kind``, or a class if that is None."""
     if is_among(raw, interpreter.facts.base.host_functions):  # the class cannot change; see `run_no_python`
         return BoundFunction(Const(raw), owner)
     if issubclass(type(raw), FUNCTIONS) or is_pythons_draw(raw):
-        function = interpreter.known_object(raw, *place)
+        function = interpreter.known_object(raw, *paths)
         return BoundFunction(function, owner) if kind is not None else function
     if type(raw) is classmethod and issubclass(type(raw.__func__), FUNCTIONS):
-        interpreter.rely(place, HasType(classmethod))
+        interpreter.rely(paths, HasType(classmethod))
         cls = owner
         if kind is not None:
             cls = class_object(interpreter, owner)
-        return BoundFunction(interpreter.known_object(raw.__func__, *place.then(Attr, "__func__")), cls)
+        return BoundFunction(interpreter.known_object(raw.__func__, *paths.then(Attr, "__func__")), cls)
     if type(raw) is staticmethod and issubclass(type(raw.__func__), FUNCTIONS):
-        interpreter.rely(place, HasType(staticmethod))
-        return interpreter.known_object(raw.__func__, *place.then(Attr, "__func__"))
+        interpreter.rely(paths, HasType(staticmethod))
+        return interpreter.known_object(raw.__func__, *paths.then(Attr, "__func__"))
     if type(raw) is property and issubclass(type(raw.fget), FUNCTIONS) and kind is not None:
-        interpreter.rely(place, HasType(property))
-        getter = interpreter.known_object(raw.fget, *place.then(Attr, "fget"))
+        interpreter.rely(paths, HasType(property))
+        getter = interpreter.known_object(raw.fget, *paths.then(Attr, "fget"))
         return interpreter.call(getter, [owner], {})
     return None
 
@@ -80,12 +80,12 @@ def set_by_property(interpreter: Interpreter, owner: Abstract, name: str, value:
             not plainly and class_value(kind, "__setattr__") is not object.__setattr__):
         return False
     cls = class_object(interpreter, owner)
-    place = place_of(cls).then(ClassAttr, name)
-    interpreter.rely(place, HasType(property))
+    paths = paths_of(cls).then(ClassAttr, name)
+    interpreter.rely(paths, HasType(property))
     if not plainly:
         interpreter.rely(cls, Holds("__setattr__", object.__setattr__))
     with interpreter.deriving():
-        interpreter.call(interpreter.known_object(raw.fset, *place.then(Attr, "fset")),
+        interpreter.call(interpreter.known_object(raw.fset, *paths.then(Attr, "fset")),
                          [owner, interpreter.as_object(value)], {})
     return True
 
@@ -98,10 +98,10 @@ def call_plain_init(interpreter: Interpreter, arguments: List[Abstract], keyword
 
 
 def class_object(interpreter: Interpreter, owner: Abstract) -> Const:
-    """``type(owner)`` of an object, with the place of the class."""
+    """``type(owner)`` of an object, with the access paths of the class."""
     if isinstance(owner, VirtualObject):
         return interpreter.use(owner.cls)
-    where = class_place(interpreter, owner)
+    where = class_paths(interpreter, owner)
     cls = Const(class_of(owner), where.source)
     cls.root = where.root
     return cls
@@ -117,13 +117,13 @@ def super_attribute(interpreter: Interpreter, found: Super, name: str) -> Abstra
     raw = next((held for held in (own_value(base, name) for base in mro[position:]) if held is not UNBOUND), UNBOUND)
     if raw is not read_class_attribute(mro[position], name):
         raise Break("PJ204", attribute=name, object="super")  # the next class finds another value by its own bases
-    place = place_of(cls).then(Inner, "__mro__").then(Item, position).then(ClassAttr, name)
+    paths = paths_of(cls).then(Inner, "__mro__").then(Item, position).then(ClassAttr, name)
     kind = None if of_class else cls.object
-    bound = bind_attribute(interpreter, raw, place, found.owner, kind)
+    bound = bind_attribute(interpreter, raw, paths, found.owner, kind)
     if bound is None and raw is not UNBOUND and class_value(type(raw), "__get__") is UNBOUND:
-        return interpreter.known_object(raw, *place)
+        return interpreter.known_object(raw, *paths)
     if bound is None and is_among(raw, BEHIND_SUPER) and not of_class:
-        return BoundFunction(interpreter.known_object(raw, *place), found.owner)
+        return BoundFunction(interpreter.known_object(raw, *paths), found.owner)
     if bound is None:
         raise Break("PJ204", attribute=name, object="super")
     return bound
@@ -160,5 +160,5 @@ def _class_and_first_argument(interpreter: Interpreter) -> Tuple[Abstract, Abstr
     if "__class__" not in function.freevars or first in function.cellvars or first not in interpreter.state.locals:
         raise Break("PJ201", callee="super")
     number = len(function.cellvars) + function.freevars.index("__class__")
-    sample, place = interpreter.facts.find_cell(number, interpreter, "__class__")
-    return interpreter.use(interpreter.known_object(sample, *place)), interpreter.use(interpreter.state.locals[first])
+    sample, paths = interpreter.facts.find_cell(number, interpreter, "__class__")
+    return interpreter.use(interpreter.known_object(sample, *paths)), interpreter.use(interpreter.state.locals[first])

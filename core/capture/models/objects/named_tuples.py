@@ -11,7 +11,7 @@ import sys
 from types import FunctionType
 from typing import Any, Iterable, List, Optional, Tuple, cast
 
-from pijit.core.capture.context import Place
+from pijit.core.capture.context import AccessPaths
 from pijit.core.capture.models.functions.callees import Callee
 from pijit.core.capture.models.objects.method_binding import class_object
 from pijit.core.capture.models.objects.special_methods import rely_on_class
@@ -195,7 +195,7 @@ def _rely_on_maker(interpreter: Interpreter, cls: Const, function: Optional[Func
     if type(inner) is not FunctionType or inner.__code__ is not _SAMPLE._make.__func__.__code__ or (
             function is not None and inner is not function):
         raise Break("PJ230", callee="_make", because="it is not that of a named tuple")
-    interpreter.rely(Place(cls.source, cls.root).then(ClassAttr, "_make"), Holds("__func__", inner))
+    interpreter.rely(AccessPaths(cls.source, cls.root).then(ClassAttr, "_make"), Holds("__func__", inner))
     return inner
 
 

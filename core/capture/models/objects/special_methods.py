@@ -14,7 +14,7 @@ from pijit.core._hook import JitFunction
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE, UNARY
 from pijit.core.bytecode.instructions.predicates import compares, loads_item, stores_item
-from pijit.core.capture.context import Place
+from pijit.core.capture.context import AccessPaths
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
@@ -103,8 +103,8 @@ DECLINED = Const(NotImplemented)
 
 def _called(interpreter: Interpreter, name: str, owner: Abstract, *arguments: Abstract) -> Abstract:
     """The result of a special method that exists; `DECLINED` for any NotImplemented."""
-    wrote, place = interpreter.wrote, class_place(interpreter, owner).then(Attr, name)
-    result = interpreter.call(interpreter.known_object(special_method(owner, name), *place), [owner, *arguments], {})
+    wrote, paths = interpreter.wrote, class_paths(interpreter, owner).then(Attr, name)
+    result = interpreter.call(interpreter.known_object(special_method(owner, name), *paths), [owner, *arguments], {})
     if result != DECLINED:
         return result
     if interpreter.wrote and not wrote:  # an exit in the middle of it would use its result as that of the instruction
@@ -112,21 +112,21 @@ def _called(interpreter: Interpreter, name: str, owner: Abstract, *arguments: Ab
     return DECLINED
 
 
-def class_place(interpreter: Interpreter, value: Abstract) -> Place:
-    """The place of the class of an object."""
+def class_paths(interpreter: Interpreter, value: Abstract) -> AccessPaths:
+    """The access paths of the class of an object."""
     if isinstance(value, VirtualObject):
         cls = interpreter.use(value.cls)
-        return Place(cls.source, cls.root)
+        return AccessPaths(cls.source, cls.root)
     if isinstance(value, ListElement):
         path = Inner(Constant(weakref.ref(value.type.python)), "referent")
-        return Place(path, path)
-    return Place(value.source, value.root).then(TypeOf)
+        return AccessPaths(path, path)
+    return AccessPaths(value.source, value.root).then(TypeOf)
 
 
 def rely_on_class(interpreter: Interpreter, value: Abstract, name: str, found: Any) -> None:
     """Guard that the class of an object has ``found`` under a name, or nothing if that is UNBOUND."""
     if isinstance(value, (VirtualObject, ListElement)):
-        interpreter.rely(class_place(interpreter, value), Holds(name, found))
+        interpreter.rely(class_paths(interpreter, value), Holds(name, found))
     else:
         interpreter.rely(value, ClassLacks(name) if found is UNBOUND else ClassHolds(name, found))
 

@@ -80,7 +80,7 @@ def _is_there(interpreter: Interpreter, callee: Callee, owner: Any, name: Any) -
         found = name.object in os.environ
     except UnicodeError:  # not a valid name of a variable
         raise Break("PJ201", callee="environ." + callee.function.__name__)
-    interpreter.rely(callee.place, HasCode(callee.function.__code__))
+    interpreter.rely(callee.paths, HasCode(callee.function.__code__))
     interpreter.rely(owner, ClassHolds("__getitem__", READ))
     return found
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.predicates import enters_with
-from pijit.core.capture.context import Place
+from pijit.core.capture.context import AccessPaths
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models
 from pijit.core.capture.values.describe import Arguments
@@ -151,9 +151,9 @@ def call_nullcontext(interpreter: Interpreter, arguments: List[Abstract], keywor
 def managing_function(interpreter: Interpreter, callee: Any) -> Abstract:
     """The generator function that ``contextmanager`` wraps in a callee; the callee's code is `HELPER`."""
     found = next(k for k, name in enumerate(HELPER.co_freevars) if name == "func")
-    place: Place = callee.place.then(Attr, "__closure__").then(Item, found).then(Inner, "cell_contents")
+    paths: AccessPaths = callee.paths.then(Attr, "__closure__").then(Item, found).then(Inner, "cell_contents")
     return interpreter.known_object(callee.function.__closure__[found].cell_contents,
-                                    *place)
+                                    *paths)
 
 
 def managed(interpreter: Interpreter, generator: Abstract) -> Abstract:
