@@ -90,7 +90,7 @@ class Capture:
                 opname = self.cfg.function.instructions[index].opname
                 if opname not in opcodes.RETURNS and not (opname in SHUFFLES and error.reason_id == "PJ218"):
                     found.setdefault(index, error)
-        for index, why in self.analysis.facts.leaving.items():
+        for index, why in self.analysis.context.leaving.items():
             aside = Break("PJ232", **why.facts)
             aside.trail = why.trail
             found.setdefault(index, aside)
@@ -104,12 +104,12 @@ class Capture:
     def callees(self) -> Dict[int, List[Tuple[CodeType, str]]]:
         """The functions whose calls stay bytecode although their code is known, by instruction. The list is empty where
         nothing is known of the callee."""
-        return {index: self.analysis.facts.callees[index] for index, _ in self.breaks()
-                if index in self.analysis.facts.callees}
+        return {index: self.analysis.context.callees[index] for index, _ in self.breaks()
+                if index in self.analysis.context.callees}
 
     def uncompiled(self) -> Set[int]:
         """Instructions that call functions which could be compiled, but are not because of the way they are called."""
-        return self.analysis.facts.uncompiled
+        return self.analysis.context.uncompiled
 
     def causes(self) -> List[Tuple[Any, Any]]:
         """(source, value) of the facts that kept code from becoming kernels; other types might not."""
@@ -125,29 +125,29 @@ class Capture:
 
     def hinted(self) -> Dict[int, int]:
         """The lines of instructions that stay bytecode and whose result types the program declares in hints."""
-        hinted, instructions = self.analysis.facts.hinted.found, self.cfg.function.instructions
+        hinted, instructions = self.analysis.context.hinted.found, self.cfg.function.instructions
         return {index: instructions[index].lineno or 0 for index, _ in self.breaks() if index in hinted}
 
     def release(self) -> None:
         """Drop references to the user's values, because the objects of a capture are in reference cycles."""
         self.analysis.forget()
-        if self.analysis.facts.inliner is not None:
-            self.analysis.facts.inliner.forget()
+        if self.analysis.context.inliner is not None:
+            self.analysis.context.inliner.forget()
         self.analysis.entry = FrameState({}, [])
-        self.analysis.facts.locations.clear()
-        self.analysis.facts.samples.forget()
-        self.analysis.facts.callees.clear()
+        self.analysis.context.locations.clear()
+        self.analysis.context.samples.forget()
+        self.analysis.context.callees.clear()
 
     def observable(self) -> List[int]:
         """Instructions that push one value of unknown type that is read later, or one whose type was guessed."""
         if self.given_up is not None:
             return []
         instructions = self.cfg.function.instructions
-        known = {**self.analysis.facts.feedback, **self.analysis.facts.hinted.found}
-        return [index for index in sorted({index for index, _ in self.breaks()} | self.analysis.facts.guessed)
+        known = {**self.analysis.context.feedback, **self.analysis.context.hinted.found}
+        return [index for index in sorted({index for index, _ in self.breaks()} | self.analysis.context.guessed)
                 if index not in known and instructions[index].opname in OBSERVABLE
                 and index + 1 < len(instructions)
-                and (instructions[index + 1].opname not in NEVER_OBSERVED or index in self.analysis.facts.guessed)]
+                and (instructions[index + 1].opname not in NEVER_OBSERVED or index in self.analysis.context.guessed)]
 
 
 class CaptureRequest(NamedTuple):
@@ -268,16 +268,16 @@ def _capture(request: CaptureRequest, attempt: _Attempt) -> Capture:
 def _context(request: CaptureRequest, attempt: _Attempt) -> CaptureContext:
     """The context of one attempt."""
     function = attempt.analysed.function
-    facts = CaptureContext(function, request.globals, request.builtins, request.localsplus[len(function.varnames):],
+    context = CaptureContext(function, request.globals, request.builtins, request.localsplus[len(function.varnames):],
                            request.feedback, request.specialisation, attempt.inliner, unrolling=attempt.unrolling,
                            samples=attempt.samples)
-    facts.find_written()
-    facts.ignored_flags, facts.constant_globals = request.ignored_flags, request.constant_globals
-    facts.host_functions, facts.handlers = request.host_functions, request.handlers
-    facts.abandons, facts.static_roots = request.abandons, request.static_roots
-    facts.hinted, facts.within, facts.work = attempt.hinted, (request.analysed.code,), attempt.work
-    facts.ranges, facts.precision = attempt.ranges, request.precision
-    return facts
+    context.find_written()
+    context.ignored_flags, context.constant_globals = request.ignored_flags, request.constant_globals
+    context.host_functions, context.handlers = request.host_functions, request.handlers
+    context.abandons, context.static_roots = request.abandons, request.static_roots
+    context.hinted, context.within, context.work = attempt.hinted, (request.analysed.code,), attempt.work
+    context.ranges, context.precision = attempt.ranges, request.precision
+    return context
 
 
 def _entry(request: CaptureRequest, analysed: AnalysedCode) -> FrameState:
@@ -333,7 +333,7 @@ def _build(analysis: Analysis, region: Region, name: str, depth: Optional[int], 
 
 
 def _finished(analysis: Analysis, captured: Captured, later: bool = False) -> Captured:
-    captured.graph.precision = analysis.facts.precision
+    captured.graph.precision = analysis.context.precision
     captured.inputs = [captured.inputs[k] for k in run_passes(captured.graph, later)]
     captured.unwinding = analysis.cfg.unwinding_returns()
     captured.unsure = analysis.usedef.may_be_unbound(captured.start)

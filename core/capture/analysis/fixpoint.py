@@ -63,12 +63,12 @@ class Analysis:
 
     propagator = TypePropagator
 
-    def __init__(self, analysed: AnalysedCode, liveness: Liveness, facts: CaptureContext, entry: FrameState,
+    def __init__(self, analysed: AnalysedCode, liveness: Liveness, context: CaptureContext, entry: FrameState,
                  forced: FrozenSet[int] = frozenset()) -> None:
         self.analysed, self.cfg, self.function = analysed, analysed.cfg, analysed.function
         self.liveness = liveness
         self.usedef = analysed.use_def
-        self.facts, self.forced = facts, forced
+        self.context, self.forced = context, forced
         self.poisoned: Dict[int, Optional[Break]] = {}
         self.rarely_poisoned: Dict[int, Optional[Break]] = {}
         self.known_rarely: FrozenSet[int] = frozenset()
@@ -83,7 +83,7 @@ class Analysis:
         self.by_block: Dict[int, List[Version]] = {}
         self.loop_exits: Dict[Version, Dict[int, Tuple[int, FrameState]]] = {}
         self.likely = True
-        self.interpreter = self.propagator(self.function, facts, self.cfg, liveness)
+        self.interpreter = self.propagator(self.function, context, self.cfg, liveness)
         self.interpreter.unhandled = self.unhandled
 
     def run(self) -> "Analysis":
@@ -91,7 +91,7 @@ class Analysis:
         known = None
         while known != self._observed():
             self.forget()
-            known, self.wanted = self._observed(), len(self.facts.base.objects)
+            known, self.wanted = self._observed(), len(self.context.base.objects)
             self.onlookers.begin(self.liveness)
             self._propagate_all()
             if known == self._observed() and self.onlookers.settle():  # calls that break may not do so in a later run
@@ -121,11 +121,11 @@ class Analysis:
 
     def _observed(self) -> Tuple[int, ...]:
         """The size of the sets of facts that make another run necessary when they grow."""
-        facts = self.facts
+        context = self.context
         return (len(self.poisoned), len(self.rarely_poisoned), len(self.unhandled), len(self.peeled),
-                len(facts.changed), len(facts.locations),
-                len(facts.base.texts), len(facts.base.objects), len(facts.base.by_bytecode), len(facts.looping),
-                len(facts.leaving), len(self.onlookers.shown), len(facts.base.samples.stored))
+                len(context.changed), len(context.locations),
+                len(context.base.texts), len(context.base.objects), len(context.base.by_bytecode), len(context.looping),
+                len(context.leaving), len(self.onlookers.shown), len(context.base.samples.stored))
 
     def forget(self) -> None:
         """Drop all versions and their states, so that no object of the user's is kept until the garbage collector runs.
@@ -139,11 +139,11 @@ class Analysis:
 
     def _propagate_all(self) -> None:
         entry = self.entry.copy()
-        if self.facts is self.facts.base:
-            entry.locals = {name: self.facts.arriving(value) for name, value in entry.locals.items()}
-        for location in self.facts.locations.values():
+        if self.context is self.context.base:
+            entry.locals = {name: self.context.arriving(value) for name, value in entry.locals.items()}
+        for location in self.context.locations.values():
             if location.name not in entry.locals:
-                entry.locals[location.name] = location.initial(self.facts.base)
+                entry.locals[location.name] = location.initial(self.context.base)
         self.likely, self.known_rarely = True, frozenset(self.rarely_poisoned)
         start = self._new_version(self.cfg.blocks[0], self._prune(entry, 0))
         start.is_entry = True
@@ -183,7 +183,7 @@ class Analysis:
         """The state without dead variables."""
         live = self.liveness.live_in(index)
         found = {name: value for name, value in state.locals.items() if name in live or is_location(name)}
-        return cast(FrameState, numbered(FrameState(found, list(state.stack)), not self.facts.depth))
+        return cast(FrameState, numbered(FrameState(found, list(state.stack)), not self.context.depth))
 
     def _interpret(self, version: Version) -> List[Version]:
         """Run a block; returns the versions whose entry state changed."""
@@ -195,20 +195,20 @@ class Analysis:
         block, handled = version.block, None
         for index in range(block.start, block.end):
             instr = self.function.instructions[index]
-            if block.exception_successors and self.facts.base.handlers and not self._is_handled(
+            if block.exception_successors and self.context.base.handlers and not self._is_handled(
                     block, instr, interpreter.state, handled):
                 handled = interpreter.state.copy()
                 changed += self._reach_handler(block, handled)
             version.unrolled = predicates.steps_iterator(instr) and is_confined(interpreter.state.stack[-1])
             broken = self._why_forced(index, interpreter.state, version.likely)
-            if index in self.facts.leaving and raised_in(interpreter.state.stack) is not None:
+            if index in self.context.leaving and raised_in(interpreter.state.stack) is not None:
                 broken = Break("PJ206", opcode=instr.opname)
-            before = interpreter.state.copy() if index in self.facts.leaving else None
+            before = interpreter.state.copy() if index in self.context.leaving else None
             if broken is None:
                 try:
                     self.onlookers.meet(instr, interpreter.state.stack)
                     interpreter.step(instr)
-                    if index in self.facts.shown:
+                    if index in self.context.shown:
                         self._show(index)
                     if before is not None and self.resumes_after(index):
                         changed += self._land(version, instr, before)
@@ -222,19 +222,19 @@ class Analysis:
                 version.breaks.update((later, broken) for later in range(index + 1, block.end))
                 version.edges.clear()
                 return changed
-            if not self.facts.depth:
-                self.facts.samples.reject(instr, interpreter.state.stack)
-            if broken.passing and not self.facts.depth:
-                self.facts.guessed.add(index)
+            if not self.context.depth:
+                self.context.samples.reject(instr, interpreter.state.stack)
+            if broken.passing and not self.context.depth:
+                self.context.guessed.add(index)
             version.causes += causes_of(broken, instr, interpreter.state)
-            if self.facts.inliner is not None:
-                self.facts.inliner.note(self.facts, instr, interpreter.state.stack)
+            if self.context.inliner is not None:
+                self.context.inliner.note(self.context, instr, interpreter.state.stack)
             # CPython 3.7 returns while the iterators of enclosing loops are still on the stack.
             read = interpreter.state.stack[-1:] if predicates.is_return(instr) else interpreter.state.stack
-            if self.facts.depth or len(self.facts.objects) == self.wanted:
+            if self.context.depth or len(self.context.objects) == self.wanted:
                 self.poison(FrameState({}, stranded(instr, read)), broken, version.likely)
             else:  # all is analysed again, with functions as objects
-                self.facts.objects.update(cast(UnescapedFunction, made).code for made in read if may_be_object(made))
+                self.context.objects.update(cast(UnescapedFunction, made).code for made in read if may_be_object(made))
             if _raises(instr, interpreter.state):
                 version.breaks.update((later, Break("PJ218")) for later in range(index + 1, block.end))
                 version.edges.clear()
@@ -246,7 +246,7 @@ class Analysis:
 
     def _show(self, index: int) -> None:
         """Note that an instruction runs code that may look at the frame: it finds all variables that have values."""
-        self.facts.shown.add(index)
+        self.context.shown.add(index)
         self.onlookers.look(index, self.usedef.ever_bound(index) - self.liveness.live_in(index))
 
     def _is_unhandled(self, raised: Optional[Raised]) -> bool:
@@ -286,7 +286,7 @@ class Analysis:
         """Make bytecode create the values of ``state`` that cannot leave a kernel. Returns whether there were any."""
         if self._is_unhandled(raised_in(state.stack)):
             return True
-        base = self.facts.base
+        base = self.context.base
         made = {cast(UnescapedFunction, value).code for value in state.stack if may_be_object(value)}
         functions = made - base.by_bytecode
         if functions:  # other such values are found when all is analysed again, with these functions as objects
@@ -301,12 +301,12 @@ class Analysis:
         return bool(confined)
 
     def _after_break(self, instr: Instr, state: FrameState, depth: int) -> FrameState:
-        result = self.facts.feedback.get(instr.index) or self.facts.hinted.found.get(instr.index)
-        if instr.opname in MADE_KNOWN and self.facts.inliner is not None:
+        result = self.context.feedback.get(instr.index) or self.context.hinted.found.get(instr.index)
+        if instr.opname in MADE_KNOWN and self.context.inliner is not None:
             result = self._made_by(instr, state.stack[-1]) or result
         after = apply_fallback(instr, state, depth, result)
         forget_managers(after)
-        if self.facts.locations and not is_shuffle(instr):
+        if self.context.locations and not is_shuffle(instr):
             self._write_locations(instr, state, after)
         if not is_shuffle(instr):
             forget_items(after)
@@ -318,12 +318,12 @@ class Analysis:
         """The value that bytecode is known to make, the same in all versions and runs."""
         key = instr.index, identity_of(top)
         if key not in self.made:
-            self.made[key] = MADE_KNOWN[instr.opname](self.function, self.facts, instr, top)
+            self.made[key] = MADE_KNOWN[instr.opname](self.function, self.context, instr, top)
         return self.made[key]
 
     def _write_locations(self, instr: Instr, state: FrameState, after: FrameState) -> None:
         """Invalidate all locations, because bytecode may have written them; ``instr`` is known to write its own."""
-        stored = stored_by(instr, state, self.facts)
+        stored = stored_by(instr, state, self.context)
         if stored is not None:
             after.locals[stored[0].name] = stored[1]
         for name in after.locals:
@@ -366,7 +366,7 @@ class Analysis:
 
     def resumes_after(self, index: int) -> bool:
         """Whether segments begin after a call that kernels leave in the middle, because long-running code follows."""
-        return has_long_work_after(self.cfg, self.facts.looping, index)
+        return has_long_work_after(self.cfg, self.context.looping, index)
 
     def _land(self, version: Version, instr: Instr, before: FrameState) -> List[Version]:
         """Bytecode also continues after a call that a kernel has left in the middle, with results of the same types."""

@@ -92,7 +92,7 @@ def note_pairs(builder: GraphBuilder) -> None:
     Raises:
         Break: no guard can tell whether two of them are identical.
     """
-    for location in builder.facts.locations.values():
+    for location in builder.context.locations.values():
         root = builder.roots[location.name]
         if isinstance(location, OwnedLocation) and root is not None:
             identity = id(location.owner.sample)

@@ -97,7 +97,7 @@ class GraphBuilder(AbstractInterpreter):
     value_parts = block_arguments.value_parts
 
     def __init__(self, analysis: Analysis, region: Region, name: str, depth: Optional[int] = None) -> None:
-        super().__init__(analysis.function, analysis.facts)
+        super().__init__(analysis.function, analysis.context)
         self.cfg: CFG = analysis.cfg
         self.liveness: Liveness = analysis.liveness
         self.analysis = analysis
@@ -106,8 +106,8 @@ class GraphBuilder(AbstractInterpreter):
         self.home, self.origin = analysis.function.code.co_filename, HERE
         self.stored = {analysis.function.instructions[i].value for i in region.instructions()
                        if writes_local(analysis.function.instructions[i])}
-        self.stored.update(self.facts.stepped[i] for i in region.instructions() if i in self.facts.stepped)
-        self.stored.update(*(self.facts.stores.get(i, ()) for i in region.instructions()))
+        self.stored.update(self.context.stepped[i] for i in region.instructions() if i in self.context.stepped)
+        self.stored.update(*(self.context.stores.get(i, ()) for i in region.instructions()))
         self.inputs: Dict[Any, Value] = {}
         self.accesses: Dict[Any, Dict[Any, Access]] = {}
         self.with_dict: Dict[Any, Optional[int]] = {}
@@ -131,7 +131,7 @@ class GraphBuilder(AbstractInterpreter):
     def _state_at_entry(self) -> FrameState:
         region_block = self.region.entry
         state = without_dead(state_at(self.analysis, region_block), self.liveness.live_in(region_block.start))
-        self.roots = find_locations(self.facts.locations, state, len(self.function.varnames))
+        self.roots = find_locations(self.context.locations, state, len(self.function.varnames))
         return FrameState({name: rooted(value, self.roots[name] if is_location(name) else Root("local", name))
                            for name, value in state.locals.items()},
                           rooted_stack(state.stack, self.analysis.usedef.empty_operands(region_block.start)))
@@ -298,7 +298,7 @@ class GraphBuilder(AbstractInterpreter):
 
     def not_inlined(self, callee: UnescapedFunction, error: Break) -> Break:
         """The exception if ``callee`` is not inlined. A function that a variable holds is then made by bytecode."""
-        named = not self.facts.depth and stores_local(self.function.instructions[callee.defined_at + 1])
+        named = not self.context.depth and stores_local(self.function.instructions[callee.defined_at + 1])
         known = isinstance(error, Refusal) or not named or callee.defined_at in self.analysis.refused
         return error if known else Refusal(callee.defined_at, Break("PJ202", opcode=FUNCTION_MAKER))
 
@@ -309,9 +309,9 @@ class GraphBuilder(AbstractInterpreter):
         """What tells the object of a record from other ones that the same exit makes."""
         return record.token
 
-    def enter(self, analysis: Any, facts: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
+    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
         """Build the body of an inlined callee; returns the result of the call."""
-        return analysis.build_into(self, facts, entry, lent)  # type: ignore[no-any-return]
+        return analysis.build_into(self, context, entry, lent)  # type: ignore[no-any-return]
 
     def _terminator(self, arms: Dict[int, Any]) -> Any:
         if len(arms) == 1:
@@ -332,7 +332,7 @@ class GraphBuilder(AbstractInterpreter):
 
     def _poll(self, header: RegionBlock, state: FrameState) -> Jump:
         """The back edge to a loop's header, through a block that exits when the interpreter's eval breaker is set."""
-        alone = {"serves": True} if self.facts.base.abandons else {"signals": True} if has_generator(state) else {}
+        alone = {"serves": True} if self.context.base.abandons else {"signals": True} if has_generator(state) else {}
         return self._polled(header, state, self.exit_to(header.start, state, False, True, header.key), alone)
 
     def _polled(self, header: RegionBlock, state: FrameState, exit: SideExit, attrs: Dict[str, Any]) -> Jump:
@@ -360,7 +360,7 @@ class GraphBuilder(AbstractInterpreter):
         self.wrote = self.wrote or name in EFFECTS
         op = Op(name, args, self.with_errors(name, attrs), result, exit, self.instr.lineno or 0, self.origin)
         self.block.ops.append(op)
-        self.captured.grow(op, self.facts.depth > 0, self.facts.base.work)
+        self.captured.grow(op, self.context.depth > 0, self.context.base.work)
         return result
 
     def number_value(self, value: Abstract) -> Value:
@@ -433,7 +433,7 @@ class GraphBuilder(AbstractInterpreter):
         self._note(value, condition)
 
     def _note(self, value: Any, known: Any) -> None:
-        if self.facts.base.constant_globals and _begins_at_global(value.root):
+        if self.context.base.constant_globals and _begins_at_global(value.root):
             return
         key = (value.root, value.source, type(known), None if known is value else known)
         if key not in self.captured.facts:

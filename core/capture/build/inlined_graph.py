@@ -62,13 +62,13 @@ class InlineBuilder(GraphBuilder):
 
     analysis: CalleeAnalysis
 
-    def __init__(self, parent: GraphBuilder, analysis: CalleeAnalysis, facts: CaptureContext,
+    def __init__(self, parent: GraphBuilder, analysis: CalleeAnalysis, context: CaptureContext,
                  entry: FrameState, lent: Items[int]) -> None:
         self.parent = parent
         self.entry_state = entry
         self.lent = lent
         super().__init__(analysis, analysis.region, "", 0)
-        self.facts = facts
+        self.context = context
         self.graph = parent.graph
         self.captured = parent.captured
         self.inputs, self.accesses, self.with_dict = parent.inputs, parent.accesses, parent.with_dict
@@ -91,7 +91,7 @@ class InlineBuilder(GraphBuilder):
             Break: the object is the caller's, and the callee changes such objects. The caller has the older attributes.
         """
         if record.token >= 0:
-            return self.facts.depth, record.token
+            return self.context.depth, record.token
         if any(name.startswith(LENT) for name in self.analysis.written):
             raise Break("PJ231")
         return self.parent.token_of(record.like(token=self.lent[-1 - record.token]))
@@ -105,7 +105,7 @@ class InlineBuilder(GraphBuilder):
         start = self.parent.block
         self._note_call()
         self.captured.inlined += len(self.function.instructions)
-        if self.captured.inlined > MAX_INLINED * self.facts.base.work.factor:
+        if self.captured.inlined > MAX_INLINED * self.context.base.work.factor:
             raise Break("PJ230", callee=self.function.code.co_name, because="too much code is inlined")
         try:
             params = self._run_region_blocks()
@@ -121,7 +121,7 @@ class InlineBuilder(GraphBuilder):
 
     def _note_call(self) -> None:
         """Note the inlined call. Functions that the caller makes, such as comprehensions, count as part of it."""
-        callee = getattr(self.facts, "callee", None)
+        callee = getattr(self.context, "callee", None)
         if callee is not None:
             code, caller = callee.function.__code__, self.parent.function.code
             name = getattr(self.parent.analysis, "name", caller.co_name)
@@ -203,7 +203,7 @@ class InlineBuilder(GraphBuilder):
         """Poll for signals alone, because leaving repeats the call in bytecode. There is no poll where it cannot be
         repeated."""
         try:
-            how = "serves" if self.facts.base.abandons else "signals"
+            how = "serves" if self.context.base.abandons else "signals"
             return self._polled(header, state, self.side_exit(True), {how: True})
         except Break:
             jump = Jump(self.blocks[header], [])
@@ -229,10 +229,10 @@ class InlineBuilder(GraphBuilder):
     def _leave_inside(self, target: int, live: Container[str], state: FrameState, inner: Optional[Continuation] = None,
                       packed: Items[Output] = ()) -> SideExit:
         """An exit to ``target`` in this callee, with its live variables."""
-        if self.facts.base.abandons:
+        if self.context.base.abandons:
             return abandoned(self)
-        callee = getattr(self.facts, "callee", None)
-        own = callee is not None and self.facts.shared.intersection(callee.function.__code__.co_cellvars)
+        callee = getattr(self.context, "callee", None)
+        own = callee is not None and self.context.shared.intersection(callee.function.__code__.co_cellvars)
         if callee is None or own or self.analysis.yields is not None:
             raise Break("PJ231")
         function, free = self._callee_output(callee), callee.function.__code__.co_freevars
@@ -252,7 +252,7 @@ class InlineBuilder(GraphBuilder):
         rest = Continuation(self.analysis.analysed.running, target, tuple(held),
                             len(state.stack) + len(packed), inner, given(state.stack),
                             tuple((name, tuple(items)) for name, items in dicts.items()),
-                            self.facts.required_inliner.recursion.calls_in(self.facts))
+                            self.context.required_inliner.recursion.calls_in(self.context))
         exit = self.parent.exit_inside(rest, Output("tuple", None, outputs + list(packed)))
         self.inside.add(exit)
         return exit
@@ -261,7 +261,7 @@ class InlineBuilder(GraphBuilder):
         """The function object that is called here."""
         if callee.paths.root is not None:
             return Output("value", self.segment_input(callee.paths.root, SKIP))
-        closure = getattr(self.facts, "closure", None)
+        closure = getattr(self.context, "closure", None)
         if closure is None:
             raise Break("PJ231")
         if closure.value is not None:
@@ -328,7 +328,7 @@ class InlineBuilder(GraphBuilder):
 
     def _after_effect(self, exit: SideExit) -> SideExit:
         """The replacement of an exit that would repeat an effect. Exits that give the call up stay as they are."""
-        if exit in self.inside or self.facts.base.abandons:
+        if exit in self.inside or self.context.base.abandons:
             return exit
         if exit not in self.points:
             raise Break("PJ231")

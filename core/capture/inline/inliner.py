@@ -87,8 +87,8 @@ class CalleeAnalysis(Analysis):
     outcomes: List[CallOutcome]
     written: List[str]
 
-    def __init__(self, body: Body, facts: CaptureContext, entry: FrameState, name: str) -> None:
-        super().__init__(body.analysed, body.liveness, facts, entry)
+    def __init__(self, body: Body, context: CaptureContext, entry: FrameState, name: str) -> None:
+        super().__init__(body.analysed, body.liveness, context, entry)
         self.name = name
         self.doomed = body.doomed
         self.yields = self.interpreter.yields = body.yields  # type: ignore[attr-defined]
@@ -111,24 +111,24 @@ class CalleeAnalysis(Analysis):
     def _refuse_long_rests(self) -> None:
         """Refuse the callee if bytecode would run loops in the continuation of a call."""
         left = [(version.block.start, why) for version, why in self.left.items()]
-        calls = [(index, self._refusal(index, why)) for index, why in self.facts.leaving.items()]
+        calls = [(index, self._refusal(index, why)) for index, why in self.context.leaving.items()]
         for index, why in left + calls:
-            if has_long_work_after(self.cfg, self.facts.looping, index):
+            if has_long_work_after(self.cfg, self.context.looping, index):
                 raise why
 
     @property
     def has_loop(self) -> bool:
         """Whether it, or a function that it calls, loops."""
-        return self.region.has_loop or bool(self.facts.looping)
+        return self.region.has_loop or bool(self.context.looping)
 
     @property
     def size(self) -> int:
         """The number of its instructions, including those of functions that are inlined into it."""
-        return len(self.function.instructions) + sum(self.facts.sizes.values())
+        return len(self.function.instructions) + sum(self.context.sizes.values())
 
     def why_left(self) -> Optional[Break]:
         """The reason why kernels may leave in the middle of the call; None if none does."""
-        return next(iter([*self.left.values(), *self.facts.leaving.values()]), None)
+        return next(iter([*self.left.values(), *self.context.leaving.values()]), None)
 
     def leaves_at(self, target: int) -> bool:
         """Whether kernels leave to this instruction."""
@@ -149,8 +149,8 @@ class CalleeAnalysis(Analysis):
         if not returning:
             raise next(iter(self.left.values()), never)
         # not items of a list that is changed at unknown positions
-        present = {location.name for location in self.facts.locations.values()}
-        self.written = sorted(name for name in set().union(*self.facts.stores.values())
+        present = {location.name for location in self.context.locations.values()}
+        self.written = sorted(name for name in set().union(*self.context.stores.values())
                               if name.startswith(LENT) or name in present)
         self._sort(returning)
         loops = self.cfg.loops and self.yields is None
@@ -159,7 +159,7 @@ class CalleeAnalysis(Analysis):
             common = [version for version in returning if version.likely][-1:] or returning[-1:]
             doomed.update(version for version in returning if version not in common)
             self._sort(common)
-        most = MAX_OUTCOMES if self.yields is None else max(MAX_OUTCOMES, self.facts.unrolling + 1)
+        most = MAX_OUTCOMES if self.yields is None else max(MAX_OUTCOMES, self.context.unrolling + 1)
         raised = [outcome for outcome in self.outcomes if isinstance(outcome.result, Thrown)]
         if len(raised) == len(self.outcomes):
             raise never
@@ -191,9 +191,9 @@ class CalleeAnalysis(Analysis):
         self.outcomes = [functools.reduce(CallOutcome.covering, [found[position] for position in members])
                          for members in groups.values()]
 
-    def build_into(self, parent: Any, facts: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
+    def build_into(self, parent: Any, context: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
         """Build the body into a caller's graph; returns the result of the call."""
-        return InlineBuilder(parent, self, facts, entry, lent).inline()
+        return InlineBuilder(parent, self, context, entry, lent).inline()
 
     def poison(self, state: FrameState, cause: Optional[Break] = None, likely: bool = True) -> bool:
         """Break: the callee is not inlined, unless no path returns from here."""
@@ -205,7 +205,7 @@ class CalleeAnalysis(Analysis):
 
     def _may_leave(self, index: int, cause: Break) -> bool:
         """Whether an uncaptured instruction is on a cold path that is not taken, as far as is known."""
-        inside = isinstance(self.facts, CalleeContext) and self.yields is None
+        inside = isinstance(self.context, CalleeContext) and self.yields is None
         if cause.leaves or not inside:
             return inside
         own = cast(int, self.cfg.block_of[index])
@@ -278,29 +278,29 @@ class Inliner:
     def call(self, interpreter: Interpreter, callee: Callee, arguments: List[Abstract],
              keywords: Dict[str, Abstract]) -> Abstract:
         """The result of a call. Raises Break if the call is not inlined."""
-        facts, code = interpreter.facts, callee.function.__code__
+        context, code = interpreter.context, callee.function.__code__
         if code is HELPER:
             interpreter.rely(callee.paths, HasCode(code))
             found = find_callee(managing_function(interpreter, callee), arguments, keywords, interpreter)
             return managed(interpreter, self.call(interpreter, *found) if found is not None else UNBOUND)
         if self.compiles_alone(cast(FunctionType, callee.function)):
             self.recursion.note(interpreter, callee)
-        self.recursion.require_room(facts, callee)
+        self.recursion.require_room(context, callee)
         why = self.why_not(cast(FunctionType, callee.function))
         if why is not None:
             raise Break("PJ230", callee=callee.name, because=why)
         callee = self.recursion.by_one_path(interpreter, callee)
         interpreter.rely(callee.paths, HasCode(code))
         bound = bind(code, arguments, keywords, lambda position, name: interpreter.use(
-            default_of(callee, position, name, interpreter)), facts.depth)
+            default_of(callee, position, name, interpreter)), context.depth)
         if code.co_flags & GENERATOR:
             return generator_of(callee, bound)
-        names = shared_names(facts, code)
+        names = shared_names(context, code)
         body = self._body_of(code, (), names, cast(FunctionType, callee.function).__globals__)
         bound = with_dicts(interpreter, body.cfg.function, bound)
         locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
         locals.update(cells_of(interpreter, names, bound))
-        inner = CalleeContext(body.cfg.function, callee, facts, names)
+        inner = CalleeContext(body.cfg.function, callee, context, names)
         return _at_home(interpreter, self._enter(interpreter, body, callee.name, inner, locals))
 
     def why_not(self, function: FunctionType) -> Optional[str]:
@@ -315,13 +315,13 @@ class Inliner:
         skip = why_not_captured(function.__code__)
         return REASONS[skip].title if skip not in (None, "PJ101") else None
 
-    def note(self, facts: CaptureContext, instr: Instr, stack: List[Abstract]) -> None:
+    def note(self, context: CaptureContext, instr: Instr, stack: List[Abstract]) -> None:
         """Note the function that a call left to bytecode runs. If it is not known, the first calls show it."""
-        function = called_function(instr, stack) if not facts.depth else None
+        function = called_function(instr, stack) if not context.depth else None
         if function is not None and self.compiles_alone(function):
-            facts.note_call(instr.index, function, may_compile_alone(instr, stack))
-        elif not facts.depth and calls_unknown(instr, stack):
-            facts.callees.setdefault(instr.index, [])
+            context.note_call(instr.index, function, may_compile_alone(instr, stack))
+        elif not context.depth and calls_unknown(instr, stack):
+            context.callees.setdefault(instr.index, [])
 
     def compiles_alone(self, function: FunctionType) -> bool:
         """Whether a function that is not inlined is compiled on its own."""
@@ -347,44 +347,44 @@ class Inliner:
 
         Raises Break if the call is not inlined.
         """
-        facts, code = interpreter.facts, made.code
+        context, code = interpreter.context, made.code
         names = tuple(name for name, held in zip(code.co_freevars, made.free) if is_cell(held))
-        body = self._body_of(code, code.co_freevars, names, made.facts.globals, consumer)
+        body = self._body_of(code, code.co_freevars, names, made.context.globals, consumer)
         entry = {name: locals.get(name, UNBOUND) for name in body.cfg.function.varnames}
         entry.update(zip(code.co_freevars, made.free))
-        inner = MadeFunctionContext(body.cfg.function, made.facts, facts.depth + 1, names)
+        inner = MadeFunctionContext(body.cfg.function, made.context, context.depth + 1, names)
         return self._enter(interpreter, body, code.co_name, inner, entry)
 
     def call_closure(self, interpreter: Interpreter, closure: FunctionValue, arguments: List[Abstract],
                      keywords: Dict[str, Abstract]) -> Abstract:
         """The result of a call of a function that captured code makes and that may be an object. Raises Break if not
         inlined."""
-        facts, shape, skip = interpreter.facts, closure.shape, why_not_captured(closure.shape.code)
-        if self.recursion.is_full(facts) or skip is not None:
+        context, shape, skip = interpreter.context, closure.shape, why_not_captured(closure.shape.code)
+        if self.recursion.is_full(context) or skip is not None:
             because = self.recursion.because if skip is None else REASONS[skip].title
             raise Break("PJ230", callee=shape.name, because=because)
-        bound = bind(shape.code, arguments, keywords, closure.default, facts.depth)
-        own = shared_names(facts, shape.code)
+        bound = bind(shape.code, arguments, keywords, closure.default, context.depth)
+        own = shared_names(context, shape.code)
         names = own + tuple(name for name, held in zip(shape.own, closure.contents) if is_cell(held))
-        body = self._body_of(shape.code, shape.own, names, closure.facts.globals)
+        body = self._body_of(shape.code, shape.own, names, closure.context.globals)
         bound = with_dicts(interpreter, body.cfg.function, bound)
         locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
         locals.update(zip(shape.own, closure.contents), **cells_of(interpreter, own, bound))
-        inner = ClosureContext(body.cfg.function, closure, facts, names)
+        inner = ClosureContext(body.cfg.function, closure, context, names)
         return _at_home(interpreter, self._enter(interpreter, body, shape.name, inner, locals))
 
     def resume(self, interpreter: Interpreter, value: GeneratorFrame) -> Abstract:
         """The result of one step of a generator: a Suspended with an item, `ENDED`, or Outcomes. Raises Break if not
         inlined."""
-        facts, maker = interpreter.facts, value.maker
+        context, maker = interpreter.context, value.maker
         code = maker.code if isinstance(maker, UnescapedFunction) else maker.function.__code__
-        if self.recursion.is_full(facts):
+        if self.recursion.is_full(context):
             raise Break("PJ230", callee=code.co_name, because=self.recursion.because)
         key = (code, value.point)
         if key not in self.steps:
             code = delegating(code)
             self.steps[key] = step = resumed(code, value.point)
-            globals = maker.facts.globals if isinstance(maker, UnescapedFunction) else maker.function.__globals__
+            globals = maker.context.globals if isinstance(maker, UnescapedFunction) else maker.function.__globals__
             free = code.co_freevars if isinstance(maker, UnescapedFunction) else ()
             liveness = StepLiveness(decode_with_locals(readable(code), free), step)
             body = body_of(analysed_body(step.code, globals, free))
@@ -394,62 +394,63 @@ class Inliner:
         entry.update(zip(value.names + self.steps[key].stack, value.parts))
         if isinstance(maker, UnescapedFunction):
             entry.update(zip(code.co_freevars, maker.free))
-            inner: CaptureContext = MadeFunctionContext(body.cfg.function, maker.facts, facts.depth + 1)
+            inner: CaptureContext = MadeFunctionContext(body.cfg.function, maker.context, context.depth + 1)
         else:
-            inner = CalleeContext(body.cfg.function, maker, facts)
+            inner = CalleeContext(body.cfg.function, maker, context)
         return self._enter(interpreter, body, code.co_name, inner, entry)
 
-    def _enter(self, interpreter: Interpreter, body: Body, name: str, facts: CaptureContext,
+    def _enter(self, interpreter: Interpreter, body: Body, name: str, context: CaptureContext,
                locals: Dict[str, Abstract]) -> Abstract:
         """The result of a call with these variables. An exception that the caller handles is an outcome."""
-        if not isinstance(facts, CalleeContext) or not interpreter.may_catch():
-            return self._enter_body(interpreter, body, name, facts, locals)
-        before, catching = interpreter.state.copy(), copy.copy(facts)
+        if not isinstance(context, CalleeContext) or not interpreter.may_catch():
+            return self._enter_body(interpreter, body, name, context, locals)
+        before, catching = interpreter.state.copy(), copy.copy(context)
         catching.catches = interpreter.named()
         try:
             return self._enter_body(interpreter, body, name, catching, locals)
         except Break:
             interpreter.catch_no_more()
             interpreter.state = before
-            return self._enter_body(interpreter, body, name, facts, locals)
+            return self._enter_body(interpreter, body, name, context, locals)
 
-    def _enter_body(self, interpreter: Interpreter, body: Body, name: str, facts: CaptureContext,
+    def _enter_body(self, interpreter: Interpreter, body: Body, name: str, context: CaptureContext,
                     locals: Dict[str, Abstract]) -> Abstract:
         """The result of a call with these variables; locations are variables of both."""
         outer = interpreter.state.locals
         entry = FrameState(dict(locals, **{name: value for name, value in outer.items() if is_location(name)}), [])
         lent = BorrowedObjects(interpreter, entry)
-        analysis = self.recursion.analyse(interpreter, facts, lambda: self.analyse(body, name, facts, entry))
+        analysis = self.recursion.analyse(interpreter, context, lambda: self.analyse(body, name, context, entry))
         why = analysis.why_left()
         if why is not None:
-            interpreter.facts.leaving[interpreter.instr.index] = why
-            if analysis.facts.shown:
-                interpreter.facts.shown.add(interpreter.instr.index)
+            interpreter.context.leaving[interpreter.instr.index] = why
+            if analysis.context.shown:
+                interpreter.context.shown.add(interpreter.instr.index)
         if analysis.has_loop:
-            interpreter.facts.looping.add(interpreter.instr.index)
+            interpreter.context.looping.add(interpreter.instr.index)
         if analysis.written:
-            interpreter.facts.stores.setdefault(interpreter.instr.index, set()).update(
+            interpreter.context.stores.setdefault(interpreter.instr.index, set()).update(
                 name for name in analysis.written if not name.startswith(LENT))
         if len(analysis.outcomes) > 1:
             outcomes = CallOutcomes(dict(enumerate(analysis.outcomes)), name)
             if any(name.startswith(LENT) for name in analysis.written):
                 raise outcomes.why_not()
             part(interpreter, outcomes)
-        result = lent.given_back(interpreter.enter(analysis, facts, entry.copy(), lent.outside))
-        if analysis.facts.mutates:  # the caller may hold any list or dict that the callee holds
-            interpreter.facts.mutates = True
+        result = lent.given_back(interpreter.enter(analysis, context, entry.copy(), lent.outside))
+        if analysis.context.mutates:  # the caller may hold any list or dict that the callee holds
+            interpreter.context.mutates = True
             expect_after_call(interpreter.state, entry, list(analysis.lists.values()))
         return result
 
-    def analyse(self, body: Body, name: str, facts: CaptureContext, entry: FrameState) -> CalleeAnalysis:
+    def analyse(self, body: Body, name: str, context: CaptureContext, entry: FrameState) -> CalleeAnalysis:
         """The analysis of a callee; Break if it cannot be inlined."""
         values = tuple(entry.locals.values())
-        key = (id(body), facts.identity(), facts.depth, facts.catches, len(facts.changed), len(facts.base.objects),
-               self.recursion.lowered, tuple(entry.locals), values, tuple(map(sources_of, values)))
+        key = (id(body), context.identity(), context.depth, context.catches,
+               len(context.changed), len(context.base.objects), self.recursion.lowered,
+               tuple(entry.locals), values, tuple(map(sources_of, values)))
         while key not in self.analyses:
             own = self.parted.get(id(body), body)
             try:
-                self.analyses[key] = CalleeAnalysis(own, facts, entry, name).finish()
+                self.analyses[key] = CalleeAnalysis(own, context, entry, name).finish()
             except Break as error:
                 self.analyses[key] = error.without_frames()
             except Cut as cut:

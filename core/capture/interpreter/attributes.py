@@ -139,7 +139,7 @@ def _array_attribute(interpreter: Interpreter, owner: Tensor, name: str) -> Abst
     if name == "itemsize":
         return Const(kind.dtype.itemsize)
     if name == "shape":
-        known = interpreter.facts.base.static_shape(interpreter.use(owner).source)
+        known = interpreter.context.base.static_shape(interpreter.use(owner).source)
         return interpreter.new_tuple(list(map(Const, known)) if known is not None else [
             Number(INT, interpreter.dimension(owner, axis)) for axis in range(kind.ndim)])
     if name == "size":

@@ -52,7 +52,7 @@ MAX_KEYWORDS = 16
 
 def op_CALL_FUNCTION(interpreter: Interpreter, instr: Instr) -> None:
     if instr.arg == 2:
-        apply_hint(interpreter.facts, *interpreter.state.stack[-3:])
+        apply_hint(interpreter.context, *interpreter.state.stack[-3:])
     arguments = interpreter.pop_many(instr.arg or 0)
     interpreter.push(interpreter.call(interpreter.pop(), arguments, {}))
 
@@ -167,7 +167,7 @@ def call(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract], 
     raised = thrown(interpreter, cast(Const, callee)) if issubclass(type(target), type) else None
     if raised is not None:
         return raised
-    inlines = interpreter.facts.inliner is not None
+    inlines = interpreter.context.inliner is not None
     if inlines and makes_natively(target):
         return construct(interpreter, cast(Const, callee), arguments, keywords)
     found = find_callee(callee, arguments, keywords, interpreter) if inlines else None
@@ -175,7 +175,7 @@ def call(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract], 
         special = code_model(found[0].function.__code__)
         if special is not None:
             return special(interpreter, *found)
-        inlined: Abstract = interpreter.facts.required_inliner.call(interpreter, *found)
+        inlined: Abstract = interpreter.context.required_inliner.call(interpreter, *found)
         return inlined
     module, name = _origin(target)
     raise Break("PJ210" if module.split(".")[0] == "numpy" else "PJ201", callee=name or describe(callee))

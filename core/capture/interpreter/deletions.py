@@ -34,14 +34,14 @@ def delete_attribute(interpreter: Interpreter, owner: Abstract, name: str) -> No
 
 
 def op_DELETE_GLOBAL(interpreter: Interpreter, instr: Instr) -> None:
-    location = interpreter.facts.written_location(instr)
+    location = interpreter.context.written_location(instr)
     _delete(interpreter, location, "delete_global", [interpreter.object_value(Const(instr.value))])
 
 
 def op_DELETE_DEREF(interpreter: Interpreter, instr: Instr) -> None:
-    if instr.value in interpreter.facts.shared:
+    if instr.value in interpreter.context.shared:
         raise Break("PJ220", name=instr.value, because="functions share it")
-    location = interpreter.facts.written_location(instr)
+    location = interpreter.context.written_location(instr)
     interpreter.note_cell(instr.arg or 0, True)
     _delete(interpreter, location, "delete_cell",
-            [interpreter.cell_value(interpreter.facts.cell_owners(instr.arg or 0)[-1].root)])
+            [interpreter.cell_value(interpreter.context.cell_owners(instr.arg or 0)[-1].root)])

@@ -91,7 +91,7 @@ def end_block(interpreter: Interpreter) -> None:
 
 def is_named(interpreter: Interpreter, cls: type) -> bool:
     """Whether a clause of the handler names the class or a base of it, judged by names alone."""
-    caught = (interpreter.facts.catches or ()) if interpreter.leads_out() else interpreter.named()
+    caught = (interpreter.context.catches or ()) if interpreter.leads_out() else interpreter.named()
     return any(id(one) in caught for one in type.mro(cls))
 
 
@@ -105,7 +105,7 @@ def named(interpreter: Interpreter) -> Tuple[int, ...]:
     while instructions[index].opname in CLAUSE:
         if instructions[index].opname == "LOAD_GLOBAL":
             name = instructions[index].value
-            named.append(interpreter.facts.globals.get(name, interpreter.facts.builtins.get(name)))
+            named.append(interpreter.context.globals.get(name, interpreter.context.builtins.get(name)))
         target = instructions[index].target
         index = target if target is not None else index + 1
     return tuple(map(id, named))
@@ -114,7 +114,7 @@ def named(interpreter: Interpreter) -> Tuple[int, ...]:
 def leads_out(interpreter: Interpreter) -> bool:
     """Whether the caller handles exceptions of the instruction, and no value on the stack lives inside one segment
     only."""
-    outside = interpreter.facts.catches is not None and _innermost(interpreter.cfg, interpreter.instr.index) is None
+    outside = interpreter.context.catches is not None and _innermost(interpreter.cfg, interpreter.instr.index) is None
     return outside and not any(map(is_confined, interpreter.state.stack))
 
 
@@ -152,7 +152,7 @@ def catch_no_more(interpreter: Interpreter) -> None:
 def is_caught(interpreter: Interpreter) -> bool:
     """Whether a ``raise`` leads to a handler, of the function or of its caller."""
     inner = _innermost(interpreter.cfg, interpreter.instr.index)
-    return interpreter.handler() is not None or inner is None and interpreter.facts.catches is not None
+    return interpreter.handler() is not None or inner is None and interpreter.context.catches is not None
 
 
 def handled_state(interpreter: Interpreter, state: FrameState, cls: type,

@@ -14,7 +14,7 @@ from pijit.core.errors import Break
 def op_LOAD_CLOSURE(interpreter: Interpreter, instr: Instr) -> None:
     if function_made(interpreter, instr)[0] is None:
         raise Break("PJ202", opcode=instr.opname)
-    if instr.value in interpreter.facts.shared:
+    if instr.value in interpreter.context.shared:
         interpreter.push(cell_reference(interpreter, instr.value))
         return
     try:
@@ -33,7 +33,7 @@ def op_MAKE_FUNCTION(interpreter: Interpreter, instr: Instr) -> None:
             interpreter.push(new_closure(interpreter, instr))
         except Break as error:
             if not isinstance(error, Wanted) and error.reason_id != "PJ218":
-                interpreter.facts.base.by_bytecode.add(code)
+                interpreter.context.base.by_bytecode.add(code)
             raise
         return
     _, name = pop_code(interpreter.pop)
@@ -41,4 +41,4 @@ def op_MAKE_FUNCTION(interpreter: Interpreter, instr: Instr) -> None:
     if not isinstance(closure, Sequence):
         raise Break("PJ202", opcode=instr.opname)
     free = tuple(cell.content if isinstance(cell, CellRef) else cell for cell in closure.items)
-    interpreter.push(UnescapedFunction(code, free, interpreter.facts, name=name))
+    interpreter.push(UnescapedFunction(code, free, interpreter.context, name=name))

@@ -19,9 +19,9 @@ IMPORT = builtins.__import__
 
 def op_IMPORT_NAME(interpreter: Interpreter, instr: Instr) -> None:
     names, level = interpreter.constant(interpreter.pop()), interpreter.constant(interpreter.pop())
-    if level != 0 or read_item(interpreter.facts.builtins, "__import__") is not IMPORT:
+    if level != 0 or read_item(interpreter.context.builtins, "__import__") is not IMPORT:
         raise Break("PJ207", module=instr.value)
-    location = Item(Constant(interpreter.facts.builtins), "__import__")
+    location = Item(Constant(interpreter.context.builtins), "__import__")
     interpreter.use(interpreter.known_object(IMPORT, location, location))
     module = _imported(interpreter, instr.value)
     _require_names(interpreter, module.object, names or ())

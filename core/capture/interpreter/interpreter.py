@@ -249,9 +249,9 @@ class AbstractInterpreter:
     jump_if = branches.jump_if
     known_truth = branches.known_truth
 
-    def __init__(self, function: Function, facts: CaptureContext) -> None:
+    def __init__(self, function: Function, context: CaptureContext) -> None:
         self.function = function
-        self.facts = facts
+        self.context = context
         self.state = FrameState({}, [])
         self.instr: Instr = function.instructions[0]
         self.transfer: Transfer = FALL
@@ -259,7 +259,7 @@ class AbstractInterpreter:
         self.before = self.state
         self.unhandled: Set[int] = set()
         self.derived = False
-        self.work = facts.base.work
+        self.work = context.base.work
 
     # implemented by the two clients
 
@@ -315,8 +315,8 @@ class AbstractInterpreter:
         """Whether two objects from outside are identical; a guard ensures it."""
         return left.sample is right.sample
 
-    def enter(self, analysis: Any, facts: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
-        """The result of an inlined call of ``analysis``'s function, with context ``facts`` and entry state ``entry``.
+    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
+        """The result of an inlined call of ``analysis``'s function, with context ``context`` and entry state ``entry``.
 
         ``lent`` are the caller's tokens of the virtual objects in that state, see `lend`.
         """
@@ -330,7 +330,7 @@ class AbstractInterpreter:
         """
         if isinstance(value, Const):
             return value.object
-        if isinstance(value, Number) and self.facts.specialisation.may_be_known(value):
+        if isinstance(value, Number) and self.context.specialisation.may_be_known(value):
             self.rely(value, HasValue(value.sample))
             return value.sample
         return None

@@ -40,7 +40,7 @@ def next_of(interpreter: Interpreter, name: str) -> Abstract:
             interpreter.end_block()
     if step.more is not True and not interpreter.exception_edges:
         interpreter.emit("require", [step.more], None, exits=True)
-    interpreter.facts.stepped[interpreter.instr.index] = name
+    interpreter.context.stepped[interpreter.instr.index] = name
     interpreter.state.locals[name] = step.following
     return step.item()
 
@@ -48,9 +48,9 @@ def next_of(interpreter: Interpreter, name: str) -> Abstract:
 def named_iterator(interpreter: Interpreter, value: Abstract) -> Abstract:
     """The value of a variable to which a new generator, ``map`` or ``filter`` is assigned; Break for others."""
     if (isinstance(value, GeneratorFrame) and not isinstance(value.maker, UnescapedFunction)
-            and value.point == START and not interpreter.facts.depth):
+            and value.point == START and not interpreter.context.depth):
         return value
-    if (interpreter.facts.depth or not isinstance(value, Lazy) or value.made.code is EACH_ITEM
+    if (interpreter.context.depth or not isinstance(value, Lazy) or value.made.code is EACH_ITEM
             or is_confined(value.iterator)):
         raise Break("PJ202", value=describe(value))
     return begun(value.made, value.iterator, value.defined_at)

@@ -68,23 +68,24 @@ def changing(interpreter: Interpreter, location: Any, owner: Abstract, relied: b
     if isinstance(owner, OpaqueObject):
         if location is dict and _is_namespace(interpreter, owner.sample):
             raise Break("PJ220", object=describe(owner), because="global variables are in it")
-        interpreter.facts.changed.add((location, identity_of(owner)))
+        interpreter.context.changed.add((location, identity_of(owner)))
     elif instr_of(interpreter, owner) in LOOKUPS:
-        interpreter.facts.changed.add((location, None))
+        interpreter.context.changed.add((location, None))
     interpreter.note_access(location, owner, True, relied)
     if type(location) is not str:  # attribute stores change no list or dict that the function has made
-        interpreter.facts.mutates = True
+        interpreter.context.mutates = True
         expect_items(interpreter.state)
 
 
 def _is_namespace(interpreter: Interpreter, sample: Any) -> bool:
     """Whether a dict holds the globals of a module, which are read under guards of their own."""
-    return sample is interpreter.facts.base.globals or sample is interpreter.facts.globals or "__builtins__" in sample
+    context = interpreter.context
+    return sample is context.base.globals or sample is context.globals or "__builtins__" in sample
 
 
 def instr_of(interpreter: Interpreter, value: Abstract) -> str:
     """The name of the instruction that made a value, or ""."""
-    instructions = interpreter.facts.function.instructions
+    instructions = interpreter.context.function.instructions
     return instructions[value.defined_at].opname if 0 <= value.defined_at < len(instructions) else ""
 
 
@@ -95,7 +96,7 @@ def reading(interpreter: Interpreter, location: Any, owner: Abstract) -> None:
         Break: captured code changes it.
     """
     interpreter.apart_from_stores(location, owner)
-    if (location, identity_of(owner)) in interpreter.facts.changed:
+    if (location, identity_of(owner)) in interpreter.context.changed:
         raise Break("PJ219", object=describe(owner))
     interpreter.note_access(location, owner, False, True)
 
@@ -105,7 +106,7 @@ def apart_from_stores(interpreter: Interpreter, location: Any, owner: Abstract) 
 
     Only the classes of such virtual objects and list elements are known.
     """
-    changed, kind = interpreter.facts.changed, type(owner.sample) if isinstance(owner, OpaqueObject) else None
+    changed, kind = interpreter.context.changed, type(owner.sample) if isinstance(owner, OpaqueObject) else None
     if (kind is not None
             and (((VirtualObject, location), id(kind)) in changed or is_stored_in_elements(changed, kind, location))):
         raise Break("PJ219", object=describe(owner))
@@ -114,7 +115,7 @@ def apart_from_stores(interpreter: Interpreter, location: Any, owner: Abstract) 
 
 def apart_from_classes(interpreter: Interpreter, name: Any, classes: Iterable[type]) -> None:
     """Break if captured code stores the attribute into a class that a lookup searches."""
-    if any((name, id(cls)) in interpreter.facts.changed for cls in classes):
+    if any((name, id(cls)) in interpreter.context.changed for cls in classes):
         raise Break("PJ219", object=name)
 
 
@@ -124,9 +125,9 @@ def note_access(interpreter: Interpreter, location: Any, owner: Abstract, change
 
 def attribute_location(interpreter: Interpreter, owner: Abstract, name: str) -> Optional[HeapLocation]:
     """The location of an attribute if captured code of the function writes it."""
-    if identity_of(owner) == id(interpreter.facts.globals):
-        return interpreter.facts.global_location(name)
-    location = interpreter.facts.locations.get((name, identity_of(owner))) if identity_of(owner) is not None else None
+    if identity_of(owner) == id(interpreter.context.globals):
+        return interpreter.context.global_location(name)
+    location = interpreter.context.locations.get((name, identity_of(owner))) if identity_of(owner) is not None else None
     if location is not None:
         interpreter.use(owner)
         interpreter.apart_from_stores(name, as_owner(owner))
@@ -138,7 +139,7 @@ def read_location(interpreter: Interpreter, location: HeapLocation) -> Abstract:
     """The value of a location."""
     value = interpreter.state.locals.get(location.name)
     if value is None:  # found in this run of the analysis, which will be repeated
-        value = location.initial(interpreter.facts.base)
+        value = location.initial(interpreter.context.base)
     if isinstance(value, Unbound):
         raise Break("PJ212", name=str(location.source))
     if isinstance(value, Unknown):
@@ -155,7 +156,7 @@ def _write_location(interpreter: Interpreter, location: HeapLocation, operation:
 
 def note_store(interpreter: Interpreter, location: HeapLocation, value: Abstract) -> None:
     """Note that the instruction has written a location, and its new value."""
-    interpreter.facts.stores.setdefault(interpreter.instr.index, set()).add(location.name)
+    interpreter.context.stores.setdefault(interpreter.instr.index, set()).add(location.name)
     interpreter.state.locals[location.name] = value
 
 
@@ -211,68 +212,69 @@ def written_attribute(interpreter: Interpreter, owner: Abstract, name: str, hook
 
     With ``plainly`` the class may have another hook, in Python.
     """
-    why = (why_not_shared(owner, name, hook, interpreter.facts) if isinstance(owner, Const)
+    why = (why_not_shared(owner, name, hook, interpreter.context) if isinstance(owner, Const)
            else why_not_stored(owner, name, hook, plainly))
     if why is not None:
         raise Break("PJ220", attribute=name, object=describe(owner), because=why)
     owner = as_owner(owner)
     interpreter.apart_from_stores(name, owner)
     key = (name, identity_of(owner))
-    if key not in interpreter.facts.locations:
-        interpreter.facts.locations[key] = AttributeLocation(cast(OpaqueObject, owner), name)
+    if key not in interpreter.context.locations:
+        interpreter.context.locations[key] = AttributeLocation(cast(OpaqueObject, owner), name)
     interpreter.changing(name, owner)
-    return interpreter.facts.locations[key]
+    return interpreter.context.locations[key]
 
 
 def item_location(interpreter: Interpreter, owner: Abstract, key: Any) -> Optional[HeapLocation]:
     """The location of a list's item, if captured code stores into the list at known positions only."""
     identity = identity_of(owner)
-    known = (list, identity) in interpreter.facts.changed and (ItemLocation, identity) not in interpreter.facts.changed
+    changed = interpreter.context.changed
+    known = (list, identity) in changed and (ItemLocation, identity) not in changed
     if not (known and isinstance(owner, OpaqueObject) and type(key) is int and 0 <= key < len(owner.sample)):
         return None
     interpreter.note_access(list, owner, False, True)
-    return interpreter.facts.locations.setdefault((key, identity), ItemLocation(owner, key))
+    return interpreter.context.locations.setdefault((key, identity), ItemLocation(owner, key))
 
 
 def store_item(interpreter: Interpreter, owner: Abstract, index: Abstract, value: Abstract) -> None:
     """``owner[index] = value`` for a list. An item at a known position is a location if all stores are at known
     positions."""
     identity, anywhere = identity_of(owner), (ItemLocation, identity_of(owner))
-    position = interpreter.constant(index) if anywhere not in interpreter.facts.changed else None
+    position = interpreter.constant(index) if anywhere not in interpreter.context.changed else None
     if not (isinstance(owner, OpaqueObject) and type(position) is int and 0 <= position < len(owner.sample)):
         loosen(interpreter.state, owner, value)
         interpreter.moving(owner)
         interpreter.emit("store_item", [interpreter.object_value(owner), interpreter.word(index),
                                         interpreter.stored_value(value)], None, exits=True)
         return
-    if (position, identity) not in interpreter.facts.locations:
-        interpreter.facts.locations[position, identity] = ItemLocation(owner, position)
+    if (position, identity) not in interpreter.context.locations:
+        interpreter.context.locations[position, identity] = ItemLocation(owner, position)
     interpreter.changing(list, owner)
-    _write_location(interpreter, interpreter.facts.locations[position, identity], "store_item",
+    _write_location(interpreter, interpreter.context.locations[position, identity], "store_item",
                  [interpreter.object_value(owner), interpreter.word(index)], value)
 
 
 def op_STORE_GLOBAL(interpreter: Interpreter, instr: Instr) -> None:
-    location = interpreter.facts.written_location(instr)
+    location = interpreter.context.written_location(instr)
     _write_location(interpreter, location, "store_global",
                     [interpreter.object_value(Const(instr.value))], interpreter.pop())
 
 
 def op_STORE_DEREF(interpreter: Interpreter, instr: Instr) -> None:
-    if instr.value in interpreter.facts.shared:
+    if instr.value in interpreter.context.shared:
         store_content(interpreter, instr.value, interpreter.pop())
         return
-    location = interpreter.facts.written_location(instr)
+    location = interpreter.context.written_location(instr)
     interpreter.note_cell(instr.arg or 0, True)
-    cell = interpreter.facts.cell_owners(instr.arg or 0)[-1]
+    cell = interpreter.context.cell_owners(instr.arg or 0)[-1]
     _write_location(interpreter, location, "store_cell", [interpreter.cell_value(cell.root)], interpreter.pop())
 
 
 def note_cell(interpreter: Interpreter, number: int, changes: bool) -> None:
     """Note an access to a cell. A written cell must be the same cell as at capture, and distinct from those that
     are read."""
-    if changes or any(location is CellLocation for location, _ in interpreter.facts.changed):
-        for owner in interpreter.facts.cell_owners(number):
+    if changes or any(location is CellLocation for location, _ in interpreter.context.changed):
+        for owner in interpreter.context.cell_owners(number):
             interpreter.note_access(CellLocation, owner, changes, True)
 
 

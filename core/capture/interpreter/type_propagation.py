@@ -24,8 +24,8 @@ from pijit.core.graph.types import CELL, Type
 class TypePropagator(AbstractInterpreter):
     """The interpreter that only propagates types: operations become typed placeholders."""
 
-    def __init__(self, function: Function, facts: CaptureContext, cfg: CFG, liveness: Liveness) -> None:
-        super().__init__(function, facts)
+    def __init__(self, function: Function, context: CaptureContext, cfg: CFG, liveness: Liveness) -> None:
+        super().__init__(function, context)
         self.cfg = cfg
         self.liveness = liveness
 
@@ -67,7 +67,7 @@ class TypePropagator(AbstractInterpreter):
     def segment_input(self, root: Any, type: Type) -> Value:
         return Value(-1, type)
 
-    def enter(self, analysis: Any, facts: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
+    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
         outcomes = analysis.outcomes
         if len(outcomes) > 1:
             return CallOutcomes(dict(enumerate(outcomes)), analysis.name)

@@ -55,7 +55,7 @@ def op_LOAD_FAST(interpreter: Interpreter, instr: Instr) -> None:
 
 def op_STORE_FAST(interpreter: Interpreter, instr: Instr) -> None:
     value = interpreter.as_object(interpreter.take())
-    if isinstance(value, UnescapedFunction) and value.name is not None and not interpreter.facts.depth:
+    if isinstance(value, UnescapedFunction) and value.name is not None and not interpreter.context.depth:
         value = worn(value)
     elif isinstance(value, UnescapedFunction):
         interpreter.want_object(value)
@@ -84,11 +84,11 @@ def op_DELETE_FAST(interpreter: Interpreter, instr: Instr) -> None:
 
 def op_LOAD_GLOBAL(interpreter: Interpreter, instr: Instr) -> None:
     name = instr.value
-    location = interpreter.facts.global_location(name)
+    location = interpreter.context.global_location(name)
     if location is not None:
         interpreter.state.stack.append(interpreter.read_location(location))
         return
-    sample, where = interpreter.facts.find_global(name, interpreter)
+    sample, where = interpreter.context.find_global(name, interpreter)
     interpreter.state.stack.append(interpreter.known_object(sample, *where))
 
 
@@ -103,13 +103,13 @@ def cell_content(interpreter: Interpreter, instr: Instr) -> Abstract:
 
 def content_of(interpreter: Interpreter, number: int, name: str) -> Abstract:
     """The content of a cell or free variable."""
-    if name in interpreter.facts.shared:
+    if name in interpreter.context.shared:
         return content(interpreter, name)
-    location = interpreter.facts.cell_location(number, name)
+    location = interpreter.context.cell_location(number, name)
     interpreter.note_cell(number, False)
     if location is not None:
         return interpreter.read_location(location)
-    sample, where = interpreter.facts.find_cell(number, interpreter, name)
+    sample, where = interpreter.context.find_cell(number, interpreter, name)
     return interpreter.known_object(sample, *where)
 
 
@@ -118,7 +118,7 @@ def known_object(interpreter: Interpreter, sample: Any, source: Any, root: Any) 
 
     It is relied on only when an instruction pops it from the stack. A value that is only moved is not guarded.
     """
-    value = interpreter.facts.arriving(known_of(sample, source, interpreter.instr.index))
+    value = interpreter.context.arriving(known_of(sample, source, interpreter.instr.index))
     if isinstance(value, Unknown):
         raise Break(value.reason)
     value.root = root

@@ -40,4 +40,4 @@ def op_SETUP_WITH(interpreter: Interpreter, instr: Instr) -> None:
 
 
 def _apart(interpreter: Interpreter) -> int:
-    return 0 if interpreter.facts.depth else interpreter.version
+    return 0 if interpreter.context.depth else interpreter.version

@@ -64,7 +64,7 @@ class Interpreter(ContainerModels, Protocol):
     Attributes:
         instr: the instruction that is interpreted.
         state: the abstract frame, locals and operand stack; ``before`` is the one before the instruction.
-        facts: the context of the capture: names that the function sees, options, and facts found so far.
+        context: the context of the capture: names that the function sees, options, and facts found so far.
         function, cfg, liveness: the function that is interpreted, its basic blocks, and its live variables.
         transfer: the control transfer at the end of the instruction.
         block: the block of the graph that operations are added to, if there is a graph.
@@ -79,7 +79,7 @@ class Interpreter(ContainerModels, Protocol):
     instr: Instr
     state: FrameState
     before: FrameState
-    facts: CaptureContext
+    context: CaptureContext
     function: Function
     cfg: CFG
     liveness: Liveness
@@ -184,8 +184,8 @@ class Interpreter(ContainerModels, Protocol):
     def end_block(self) -> None:
         """Make sure that the instruction is the last of its block, because it has several edges."""
 
-    def enter(self, analysis: Any, facts: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
-        """The result of an inlined call of ``analysis``'s function, with context ``facts`` and entry state ``entry``.
+    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
+        """The result of an inlined call of ``analysis``'s function, with context ``context`` and entry state ``entry``.
 
         ``lent`` are the caller's tokens of the virtual objects in that state, see `lend`.
         """

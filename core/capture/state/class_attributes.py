@@ -38,7 +38,7 @@ def searched_for(owner: Abstract) -> Sequence[type]:
     return classes
 
 
-def why_not_shared(owner: Const, name: str, hook: str, facts: Any) -> Optional[str]:
+def why_not_shared(owner: Const, name: str, hook: str, context: Any) -> Optional[str]:
     """The reason why only bytecode can store an attribute of a class or module, or None."""
     sample = owner.object
     if not _is_shared(sample) or owner.source is None:
@@ -48,7 +48,7 @@ def why_not_shared(owner: Const, name: str, hook: str, facts: Any) -> Optional[s
     if name.startswith("__") and name.endswith("__"):
         return "it is a name that Python looks at"
     if type(sample) is types.ModuleType:
-        own = any(sample.__dict__ is scope for scope in (facts.globals, facts.base.globals))
+        own = any(sample.__dict__ is scope for scope in (context.globals, context.base.globals))
         return "it is a global of this module" if own else None
     if not issubclass(type(sample), type):
         return "it is a module of a class of its own"

@@ -79,18 +79,18 @@ class HeapLocation:
         """The name in ``FrameState.locals``."""
         return PREFIX + str(self.source)
 
-    def changed(self, facts: Any) -> Any:
-        """The key in ``facts.changed``."""
+    def changed(self, context: Any) -> Any:
+        """The key in ``context.changed``."""
         raise NotImplementedError
 
-    def sample(self, facts: Any) -> Any:
+    def sample(self, context: Any) -> Any:
         """The content when the function is captured, or ``sources.UNBOUND``."""
         raise NotImplementedError
 
-    def initial(self, facts: Any) -> Abstract:
+    def initial(self, context: Any) -> Abstract:
         """The abstract value at function entry."""
         try:
-            found = self.sample(facts)
+            found = self.sample(context)
         except sources.SourceError:
             return UNBOUND
         return UNBOUND if found is sources.UNBOUND else known_of(found, self.source)
@@ -116,7 +116,7 @@ class OwnedLocation(HeapLocation):
         self.family = family
         self.step = step
 
-    def changed(self, facts: Any) -> Any:
+    def changed(self, context: Any) -> Any:
         return self.family, identity_of(self.owner)
 
     def root(self, entry: FrameState, cells: int) -> Any:
@@ -135,7 +135,7 @@ class AttributeLocation(OwnedLocation):
     def __init__(self, owner: OpaqueObject, attribute: str) -> None:
         super().__init__(owner, attribute, lambda path: Attr(path, attribute))
 
-    def sample(self, facts: Any) -> Any:
+    def sample(self, context: Any) -> Any:
         return read_attribute(self.owner.sample, self.family)
 
 
@@ -148,7 +148,7 @@ class ItemLocation(OwnedLocation):
         super().__init__(owner, list, lambda path: Item(path, position))
         self.position = position
 
-    def sample(self, facts: Any) -> Any:
+    def sample(self, context: Any) -> Any:
         return read_item(self.owner.sample, self.position)
 
 
@@ -157,12 +157,12 @@ class GlobalLocation(HeapLocation):
 
     __slots__ = ()
 
-    def changed(self, facts: Any) -> Any:
-        return self.source.name, id(facts.globals)
+    def changed(self, context: Any) -> Any:
+        return self.source.name, id(context.globals)
 
-    def sample(self, facts: Any) -> Any:
+    def sample(self, context: Any) -> Any:
         name = self.source.name
-        return facts.globals.get(name, facts.builtins.get(name, sources.UNBOUND))
+        return context.globals.get(name, context.builtins.get(name, sources.UNBOUND))
 
 
 class CellLocation(HeapLocation):
@@ -174,12 +174,12 @@ class CellLocation(HeapLocation):
         super().__init__(source)
         self.number = number
 
-    def changed(self, facts: Any) -> Any:
-        return CellLocation, id(facts.cells[self.number])
+    def changed(self, context: Any) -> Any:
+        return CellLocation, id(context.cells[self.number])
 
-    def sample(self, facts: Any) -> Any:
+    def sample(self, context: Any) -> Any:
         try:
-            return facts.cells[self.number].cell_contents
+            return context.cells[self.number].cell_contents
         except ValueError:
             return sources.UNBOUND
 
@@ -205,7 +205,7 @@ class FreeLocation(OwnedLocation):
                     if cell is self.owner.sample:
                         yield self.step(Item(Attr(root, "__closure__"), number))
 
-    def sample(self, facts: Any) -> Any:
+    def sample(self, context: Any) -> Any:
         try:
             return self.owner.sample.cell_contents
         except ValueError:
@@ -229,12 +229,12 @@ def find_locations(locations: Locations, entry: FrameState, cells: int) -> Dict[
     return roots
 
 
-def scope_location(instr: Instr, facts: Any) -> HeapLocation:
+def scope_location(instr: Instr, context: Any) -> HeapLocation:
     """The location written by an instruction that stores or deletes a global or a cell."""
     if writes_global(instr):
         return GlobalLocation(Global(instr.value))
-    source = facts.cell_source(instr.arg or 0)
-    return CellLocation(source, source.index - len(facts.function.varnames))
+    source = context.cell_source(instr.arg or 0)
+    return CellLocation(source, source.index - len(context.function.varnames))
 
 
 def _variables(entry: FrameState) -> Iterator[Tuple[Root, Abstract]]:
@@ -270,16 +270,16 @@ def after_bytecode(value: Abstract) -> Abstract:
     return value
 
 
-def stored_by(instr: Instr, state: FrameState, facts: Any) -> Optional[Tuple[HeapLocation, Abstract]]:
+def stored_by(instr: Instr, state: FrameState, context: Any) -> Optional[Tuple[HeapLocation, Abstract]]:
     """The location that an instruction which stays bytecode writes, and its value afterwards."""
     action, location = outer_write(instr) or ("", "")
     value = state.stack[-1] if state.stack else UNBOUND
     key: Any = Global(instr.value) if location == "global" else None
     if location == "cell":
-        key = facts.cell_source(instr.arg or 0)
+        key = context.cell_source(instr.arg or 0)
     elif location == "attribute" and identity_of(value) is not None:
         key = (instr.value, identity_of(value))
         value = state.stack[-2] if action == "store" else value
-    if key not in facts.locations:
+    if key not in context.locations:
         return None
-    return facts.locations[key], value if action == "store" else Unknown("PJ208")
+    return context.locations[key], value if action == "store" else Unknown("PJ208")

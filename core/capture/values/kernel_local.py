@@ -140,21 +140,21 @@ class CellRef(PendingOperand):
 
 
 class UnescapedFunction(Abstract):
-    """A function that is called on the spot. ``free`` are the values of its free variables, ``facts`` its maker's
+    """A function that is called on the spot. ``free`` are the values of its free variables, ``context`` its maker's
     context.
 
     ``name`` is its ``__qualname__`` if the program defines it; its free variables are then variables of its maker.
     """
 
-    __slots__ = ("code", "free", "facts", "name")
+    __slots__ = ("code", "free", "context", "name")
     has_parts = True
 
-    def __init__(self, code: types.CodeType, free: Tuple[Abstract, ...], facts: Any, defined_at: int = -1,
+    def __init__(self, code: types.CodeType, free: Tuple[Abstract, ...], context: Any, defined_at: int = -1,
                  name: Optional[str] = None) -> None:
         super().__init__(None, defined_at)
         self.code = code
         self.free = free
-        self.facts = facts
+        self.context = context
         self.name = name
 
     @property
@@ -163,7 +163,7 @@ class UnescapedFunction(Abstract):
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "UnescapedFunction":
         """The same with other values for its free variables."""
-        return UnescapedFunction(self.code, parts, self.facts, self.defined_at, self.name)
+        return UnescapedFunction(self.code, parts, self.context, self.defined_at, self.name)
 
     def forgotten(self) -> "UnescapedFunction":
         parts = forgotten_parts(self.free)
@@ -173,7 +173,7 @@ class UnescapedFunction(Abstract):
         return [kinds.FunctionCode(source, self.code)]
 
     def key(self) -> Any:
-        return (id(self.code), self.facts.identity(), self.free)
+        return (id(self.code), self.context.identity(), self.free)
 
 
 class Lazy(Abstract):

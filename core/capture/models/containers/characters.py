@@ -38,7 +38,7 @@ class Char(Instance):
 def text_object(interpreter: Interpreter, value: Abstract) -> Value:
     """The object of a string or bytes. From now on the value is known by its class alone."""
     if isinstance(value, Const) and value.source is not None:
-        interpreter.facts.base.texts.add(value.source)
+        interpreter.context.base.texts.add(value.source)
     return interpreter.object_value(value)
 
 

@@ -76,7 +76,7 @@ FOUND = tuple(map(Object, READABLE + (str,)))
 def is_changing(interpreter: Interpreter, owner: Abstract) -> bool:
     """Whether the contents of a container are known only at run time."""
     if isinstance(owner, OpaqueObject):
-        kind, changed = type(owner.sample), interpreter.facts.changed
+        kind, changed = type(owner.sample), interpreter.context.changed
         return kind is deque or is_among(kind, CHANGING) and (
             (kind, identity_of(owner)) in changed or (kind, None) in changed)
     return type(owner) is Instance and is_among(owner.type.python, CHANGING)
@@ -84,7 +84,7 @@ def is_changing(interpreter: Interpreter, owner: Abstract) -> bool:
 
 def is_resized(interpreter: Interpreter, owner: Abstract) -> bool:
     """Whether captured code may change which keys a dict has."""
-    changed = interpreter.facts.changed
+    changed = interpreter.context.changed
     return not isinstance(owner, OpaqueObject) or (Keys, identity_of(owner)) in changed or (Keys, None) in changed
 
 
@@ -114,8 +114,8 @@ def read_now(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abst
         return (found_or_raised(interpreter, owner, index, like)
                 or interpreter.found(*interpreter.keyed("load_key", owner, index), like))
     if isinstance(owner, OpaqueObject) and is_among(type(owner.sample), (tuple, list)):
-        if len(owner.sample) <= interpreter.facts.unrolling:
-            interpreter.facts.base.ranges.select(owner.sample)
+        if len(owner.sample) <= interpreter.context.unrolling:
+            interpreter.context.base.ranges.select(owner.sample)
     return interpreter.found("load_item", interpreter.item_operands(owner, index), interpreter.expected(owner, key))
 
 
@@ -164,17 +164,17 @@ def items_expected(interpreter: Interpreter, value: Abstract) -> Optional[Object
     if class_of(value) is not list or isinstance(value, KnownContainer) or is_virtual_list(value):
         return None
     if isinstance(value, OpaqueObject):
-        if len(value.sample) <= interpreter.facts.unrolling and not interpreter.is_changing(value):
+        if len(value.sample) <= interpreter.context.unrolling and not interpreter.is_changing(value):
             return None
         kind = list_like(value.sample[:LOOKED_AT])
         if kind is None or isinstance(kind, Holding) and kind.items == Object(dict):
             kind = list_of_elements(interpreter, value.sample, value.sample)
     elif isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
         kind = value.type
-        if isinstance(kind.items, SampledClass) and not interpreter.facts.base.samples.allows(kind.items):
+        if isinstance(kind.items, SampledClass) and not interpreter.context.base.samples.allows(kind.items):
             kind = None
     else:  # what the loop's header pushed in earlier runs
-        observed = interpreter.facts.feedback.get(interpreter.instr.index + 1)
+        observed = interpreter.context.feedback.get(interpreter.instr.index + 1)
         kind = list_of(type_of(observed)) if observed is not None else None
         if kind is None and isinstance(observed, OpaqueObject):
             kind = list_of_elements(interpreter, [observed.sample], None)
@@ -200,7 +200,7 @@ def entries_expected(interpreter: Interpreter, value: Abstract, what: str) -> Op
         return None
     rely_if_counter(interpreter, value, "__iter__")
     if isinstance(value, OpaqueObject):
-        if (class_of(value) is dict and len(value.sample) <= interpreter.facts.unrolling
+        if (class_of(value) is dict and len(value.sample) <= interpreter.context.unrolling
                 and not interpreter.is_resized(value)):
             return None
         views = [list(islice(view, LOOKED_AT)) for view in (value.sample, value.sample.values())]
@@ -211,7 +211,7 @@ def entries_expected(interpreter: Interpreter, value: Abstract, what: str) -> Op
             return Holding(cast(type, class_of(value)), tuple(kind if what in views else None
                                                               for kind, views in zip(known, VIEWS)))
         header = interpreter.instr.index + (1 if makes_iterator(interpreter.instr) else 2)
-        observed = interpreter.facts.feedback.get(header)
+        observed = interpreter.context.feedback.get(header)
         kind = type_of(observed) if observed is not None else None
         pair = (kind, kind)
         if what == "items":
@@ -234,7 +234,7 @@ def members_expected(interpreter: Interpreter, value: Abstract) -> Optional[Obje
         known = kinds_of_entries(Instance(type_like(kind, islice(held, LOOKED_AT))))
     else:  # what was stored into it, or what the loop's header pushed in earlier runs
         known = kinds_of_entries(value)
-        observed = None if known else interpreter.facts.feedback.get(interpreter.instr.index + 1)
+        observed = None if known else interpreter.context.feedback.get(interpreter.instr.index + 1)
         known = known or (type_of(observed) if observed is not None else None,)
     if not known or known[0] is None:
         raise Break("PJ209", type=describe(value))
@@ -274,12 +274,12 @@ def found(interpreter: Interpreter, name: str, operands: List[Value], like: Abst
 
 def expected(interpreter: Interpreter, owner: Abstract, key: Any) -> Abstract:
     """A value of the type that an item probably has; ``key`` is its key if that is known, else None."""
-    observed = interpreter.facts.feedback.get(interpreter.instr.index)
+    observed = interpreter.context.feedback.get(interpreter.instr.index)
     if observed is not None:
         return observed
-    interpreter.facts.guessed.add(interpreter.instr.index)
+    interpreter.context.guessed.add(interpreter.instr.index)
     if isinstance(owner, Instance) and isinstance(owner.type, Entries) and type(key) in KEYS:
-        items = list(map(abstract_of, interpreter.facts.base.samples.entries_like(owner.type.seen, key)))
+        items = list(map(abstract_of, interpreter.context.base.samples.entries_like(owner.type.seen, key)))
     else:
         items = _items_like(owner, key)
     if not items:
@@ -311,7 +311,7 @@ def has_key_now(interpreter: Interpreter, owner: Abstract, index: Abstract) -> A
 
 def get_now(interpreter: Interpreter, owner: Abstract, index: Abstract, default: Abstract) -> Abstract:
     """``owner.get(index, default)`` of a dict that changes: the item must be of the default's type."""
-    observed = interpreter.facts.feedback.get(interpreter.instr.index)
+    observed = interpreter.context.feedback.get(interpreter.instr.index)
     if default == Const(None) and (observed is None or number_type(observed) is not None):
         like = interpreter.expected(owner, interpreter.constant(index))
         # it exits where the key is missing
@@ -323,10 +323,10 @@ def get_now(interpreter: Interpreter, owner: Abstract, index: Abstract, default:
 
 def expect_like(interpreter: Interpreter, default: Abstract) -> None:
     """Expect an item of the default's type; Break where earlier runs had another type."""
-    observed = interpreter.facts.feedback.get(interpreter.instr.index)
+    observed = interpreter.context.feedback.get(interpreter.instr.index)
     if observed is not None and type_of(observed) != type_of(default):
         raise Break("PJ213")
-    interpreter.facts.guessed.add(interpreter.instr.index)
+    interpreter.context.guessed.add(interpreter.instr.index)
 
 
 def readable(like: Abstract) -> Optional[TypedValue]:

@@ -49,7 +49,7 @@ def is_short(interpreter: Interpreter, value: Abstract) -> bool:
     if class_of(value) is dict:
         return False
     if is_container(value):
-        return (len(value.sample) <= interpreter.facts.unrolling
+        return (len(value.sample) <= interpreter.context.unrolling
                 and not interpreter.is_changing(value))
     known = isinstance(value, (Sequence, KnownContainer)) or is_row(value) or is_virtual_list(value)
     return known or isinstance(value, Const) and type(value.object) is tuple
@@ -202,7 +202,7 @@ def known_keys(interpreter: Interpreter, value: Abstract) -> List[Any]:
     """The keys of a short dict, ints and strings, under guards; Break for other dicts."""
     known = class_of(value) is dict and (isinstance(value, KnownContainer) or not interpreter.is_changing(value))
     length = interpreter.length_of(value) if known else None
-    if length is None or length > interpreter.facts.unrolling:
+    if length is None or length > interpreter.context.unrolling:
         raise Break("PJ209", type=describe(value), length=length)
     return [interpreter.use(interpreter.key_at(value, position)).object for position in range(length)]
 

@@ -31,7 +31,7 @@ def listed(interpreter: Interpreter, more: Abstract) -> Abstract:
     """All items of an iterable as a list or tuple; Break if iterating it may run code of the program."""
     if is_among(class_of(more), (list, tuple)):
         return more
-    made_here = isinstance(more, (Lazy, LoopIterator)) and sees_no_list(more, interpreter.facts.globals)
+    made_here = isinstance(more, (Lazy, LoopIterator)) and sees_no_list(more, interpreter.context.globals)
     if not is_among(class_of(more), ITERATED) and not made_here:
         raise Break("PJ203", operand=describe(more))
     return interpreter.call(Const(list), [more], {})

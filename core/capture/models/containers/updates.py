@@ -49,10 +49,10 @@ from pijit.guards.source import UNBOUND, read_item
 def moving(interpreter: Interpreter, owner: Abstract) -> None:
     """Record that items of a list come, go or change at unknown positions: none of them is a heap location."""
     identity = identity_of(owner)
-    interpreter.facts.changed.add((ItemLocation, identity))
-    for key, location in list(interpreter.facts.locations.items()):
+    interpreter.context.changed.add((ItemLocation, identity))
+    for key, location in list(interpreter.context.locations.items()):
         if isinstance(location, ItemLocation) and id(location.owner.sample) == identity:
-            del interpreter.facts.locations[key]
+            del interpreter.context.locations[key]
     interpreter.changing(list, owner, False)
 
 
@@ -312,7 +312,7 @@ def found_position(interpreter: Interpreter, owner: Abstract, value: Abstract) -
 def _sort(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``list.sort(reverse=...)`` of numbers of one class, or of strings; with a key that does not read the list."""
     key = keywords.get("key", Const(None))
-    if key != Const(None) and len(arguments) == 1 and sees_no_list(key, interpreter.facts.globals):
+    if key != Const(None) and len(arguments) == 1 and sees_no_list(key, interpreter.context.globals):
         made = interpreter.call(Const(sorted), [arguments[0]], dict(keywords))
         whole = interpreter.object_value(Const(slice(None)))
         interpreter.effect("store_slice", arguments[0],

@@ -23,29 +23,29 @@ SOMEWHERE = Local(sys.maxsize, "made")
 """Stands, during the analysis, for the path at which segments find an object that bytecode has made."""
 
 
-def made_function(function: Function, facts: CaptureContext, instr: Instr, name: Abstract) -> Optional[OpaqueObject]:
+def made_function(function: Function, context: CaptureContext, instr: Instr, name: Abstract) -> Optional[OpaqueObject]:
     """The function that a MAKE_FUNCTION pushes, as a sample; None if it is not known."""
     code = code_made(function, instr)
     if not isinstance(code, types.CodeType):
         return None
-    cells = _cells(facts, cells_of(function, instr))
+    cells = _cells(context, cells_of(function, instr))
     if cells is None or len(cells) != len(code.co_freevars):
         return None
     found = defaults_of(function, instr, len(cells))
     if found is None:
         return None
-    sample = types.FunctionType(code, facts.globals, code.co_name, found.positional, cells or None)
+    sample = types.FunctionType(code, context.globals, code.co_name, found.positional, cells or None)
     sample.__kwdefaults__ = found.named
     return OpaqueObject(sample, None, instr.index)
 
 
-def _cells(facts: CaptureContext, numbers: Optional[List[int]]) -> Optional[Tuple[Any, ...]]:
+def _cells(context: CaptureContext, numbers: Optional[List[int]]) -> Optional[Tuple[Any, ...]]:
     """The cells with these numbers; None if they are not known."""
-    known = numbers is not None and all(number < len(facts.cells) for number in numbers)
-    return tuple(facts.cells[number] for number in numbers or ()) if known else None
+    known = numbers is not None and all(number < len(context.cells) for number in numbers)
+    return tuple(context.cells[number] for number in numbers or ()) if known else None
 
 
-def made_method(function: Function, facts: CaptureContext, instr: Instr, owner: Abstract) -> Optional[OpaqueObject]:
+def made_method(function: Function, context: CaptureContext, instr: Instr, owner: Abstract) -> Optional[OpaqueObject]:
     """The method that a LOAD_ATTR pushes for a Python function in the object's class; None for any other attribute."""
     if not isinstance(owner, OpaqueObject):
         return None

@@ -77,22 +77,22 @@ class Shape(NamedTuple):
 
 class FunctionValue(Composite):
     """A function value. Its parts are its defaults, its keyword defaults and the contents of its own cells;
-    ``facts`` are its maker's."""
+    ``context`` are its maker's."""
 
-    __slots__ = ("shape", "facts")
+    __slots__ = ("shape", "context")
     python = types.FunctionType
 
-    def __init__(self, shape: Shape, facts: CaptureContext, parts: Tuple[Abstract, ...], defined_at: int = -1,
+    def __init__(self, shape: Shape, context: CaptureContext, parts: Tuple[Abstract, ...], defined_at: int = -1,
                  source: Any = None, value: Optional[Value] = None) -> None:
         super().__init__(parts, defined_at, source, value)
         self.shape = shape
-        self.facts = facts
+        self.context = context
 
     def key(self) -> Any:
-        return self.shape, self.facts.identity(), self.parts
+        return self.shape, self.context.identity(), self.parts
 
     def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "FunctionValue":
-        return FunctionValue(self.shape, self.facts, parts, self.defined_at, source, value)
+        return FunctionValue(self.shape, self.context, parts, self.defined_at, source, value)
 
     def guards(self, source: Any) -> List[Any]:
         return [kinds.FunctionCode(source, self.shape.code)]
@@ -130,9 +130,9 @@ class ClosureContext(CalleeContext):
     def __init__(self, body: Function, closure: FunctionValue, outer: CaptureContext, shared: Iterable[str]) -> None:
         shape, base = closure.shape, outer.base
         cells = tuple(base.cells[number] if number is not None else _new_cell() for number in shape.late)
-        sample = types.FunctionType(shape.code, closure.facts.globals, shape.name, None, cells or None)
+        sample = types.FunctionType(shape.code, closure.context.globals, shape.name, None, cells or None)
         super().__init__(body, Callee(sample, AccessPaths(None, closure.root)), outer, shared)
-        self.closure, self.maker = closure, closure.facts
+        self.closure, self.maker = closure, closure.context
         self.late = shape.late
 
     def identity(self) -> Any:
@@ -195,12 +195,12 @@ def new_closure(interpreter: Interpreter, instr: Any) -> FunctionValue:
     shape = Shape(code, name, len(positional), names, late)
     own = iter(parts[len(parts) - len(contents):])
     operands = [interpreter.object_value(Const(code)),
-                interpreter.segment_input(interpreter.facts.scope_path(), Object(dict)),
+                interpreter.segment_input(interpreter.context.scope_path(), Object(dict)),
                 *[interpreter.stored_value(one) for one in (Const(name), defaults, named, annotations)]]
     operands += [interpreter.cell_value(Root("closure", number)) if number is not None
                  else _cell_with(interpreter, next(own)) for number in late]
     made = interpreter.emit("new_function", operands, Object(types.FunctionType))
-    return FunctionValue(shape, interpreter.facts, tuple(part.forgotten() for part in parts), instr.index, None, made)
+    return FunctionValue(shape, interpreter.context, tuple(part.forgotten() for part in parts), instr.index, None, made)
 
 
 def _cell_with(interpreter: Interpreter, held: Abstract) -> Any:
@@ -223,59 +223,59 @@ def _number_of(interpreter: Interpreter, instr: Any, name: str, cell: Abstract) 
     Raises:
         Wanted: the next run of the analysis puts that variable in a cell.
     """
-    facts, names = interpreter.facts, interpreter.function.cellvars + interpreter.function.freevars
+    context, names = interpreter.context, interpreter.function.cellvars + interpreter.function.freevars
     if isinstance(cell, CellRef) and is_cell(cell.content):
         return None
     if isinstance(cell, CellRef):
         number = names.index(name)
-        known = (_number_of_closure(cast(CalleeContext, facts), number) if facts.depth
-                 else number_of_cell(facts, name))
+        known = (_number_of_closure(cast(CalleeContext, context), number) if context.depth
+                 else number_of_cell(context, name))
         if known is None:
             raise Break("PJ220", name=name, because="it is in a cell from elsewhere")
         return known
     if name in interpreter.function.freevars:
-        return _number_of_outer(facts, name)
-    callee = getattr(facts, "callee", None)
+        return _number_of_outer(context, name)
+    callee = getattr(context, "callee", None)
     if binds_again(interpreter.cfg, instr.index, name) or is_shared(interpreter.cfg, instr.index, name):
         if callee is None:
             raise Break("PJ220", name=name, because="functions share it")
-        facts.base.objects.add((callee.function.__code__, name))
+        context.base.objects.add((callee.function.__code__, name))
         raise Wanted("PJ220", name=name, because="functions share it")
     return None
 
 
-def _number_of_closure(facts: CalleeContext, number: int) -> Optional[int]:
+def _number_of_closure(context: CalleeContext, number: int) -> Optional[int]:
     """The number of the captured function's cell that a closure variable of a callee is in."""
-    return facts.cell_of_base(facts.closure_cell(number))
+    return context.cell_of_base(context.closure_cell(number))
 
 
-def _number_of_outer(facts: Any, name: str) -> Optional[int]:
+def _number_of_outer(context: Any, name: str) -> Optional[int]:
     """As `_number_of`, for a variable around a comprehension, or around a function with cells of its own."""
-    in_comprehension = isinstance(facts, MadeFunctionContext)
-    while isinstance(facts, MadeFunctionContext):
-        facts = facts.maker
-        own = facts.function.cellvars
-        if name in own or not facts.depth:
+    in_comprehension = isinstance(context, MadeFunctionContext)
+    while isinstance(context, MadeFunctionContext):
+        context = context.maker
+        own = context.function.cellvars
+        if name in own or not context.depth:
             break
-    if not facts.depth:
-        return number_of_cell(facts, name)
-    if isinstance(facts, ClosureContext) and name not in facts.function.cellvars:
+    if not context.depth:
+        return number_of_cell(context, name)
+    if isinstance(context, ClosureContext) and name not in context.function.cellvars:
         return None
     if in_comprehension:
         raise Break("PJ220", name=name, because="functions share it")
-    if any(instr.opname in BINDS and instr.value == name for instr in facts.function.instructions):
+    if any(instr.opname in BINDS and instr.value == name for instr in context.function.instructions):
         raise Break("PJ220", name=name, because="it is bound again while functions share it")
     return None
 
 
-def number_of_cell(facts: CaptureContext, name: str) -> int:
+def number_of_cell(context: CaptureContext, name: str) -> int:
     """The number of a cell of the captured function."""
-    function = facts.function
-    source = facts.cell_source((function.cellvars + function.freevars).index(name))
+    function = context.function
+    source = context.cell_source((function.cellvars + function.freevars).index(name))
     return source.index - len(function.varnames)
 
 
 def named_function(made: UnescapedFunction) -> FunctionValue:
     """The function value of a function that the captured function makes and names."""
-    late = tuple(number_of_cell(made.facts, name) for name in made.code.co_freevars)
-    return FunctionValue(Shape(made.code, made.name or "", 0, (), late), made.facts, (), made.defined_at)
+    late = tuple(number_of_cell(made.context, name) for name in made.code.co_freevars)
+    return FunctionValue(Shape(made.code, made.name or "", 0, (), late), made.context, (), made.defined_at)

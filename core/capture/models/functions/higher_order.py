@@ -56,7 +56,7 @@ def call_itemgetter(interpreter: Interpreter, arguments: List[Abstract], keyword
     """``operator.itemgetter(key, ...)``."""
     if keywords or not 0 < len(arguments) <= MOST_KEYS:
         raise Break("PJ211", callee="itemgetter")
-    return UnescapedFunction(item_code(len(arguments)), tuple(arguments), interpreter.facts)
+    return UnescapedFunction(item_code(len(arguments)), tuple(arguments), interpreter.context)
 
 
 @models(operator.attrgetter)
@@ -65,7 +65,7 @@ def call_attrgetter(interpreter: Interpreter, arguments: List[Abstract], keyword
     names = [argument.object if isinstance(argument, Const) else None for argument in arguments]
     if keywords or not all(type(name) is str and _is_path(name) for name in names) or not names:
         raise Break("PJ211", callee="attrgetter")
-    return UnescapedFunction(attribute_code(tuple(names)), (), interpreter.facts)
+    return UnescapedFunction(attribute_code(tuple(names)), (), interpreter.context)
 
 
 def call_held_getter(interpreter: Interpreter, target: Abstract, arguments: List[Abstract],

@@ -22,7 +22,7 @@ FILES = (io.TextIOWrapper, io.StringIO)
 
 def is_host_call(interpreter: Interpreter, callee: Abstract) -> bool:
     """Whether a call is one of a host function."""
-    functions = interpreter.facts.base.host_functions
+    functions = interpreter.context.base.host_functions
     return bool(functions) and isinstance(callee, Const) and is_among(callee.object, functions)
 
 

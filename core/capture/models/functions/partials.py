@@ -108,7 +108,7 @@ def call_update_wrapper(interpreter: Interpreter, callee: Callee, arguments: Lis
 
 def _is_held(interpreter: Interpreter, function: FunctionValue) -> bool:
     """Whether something else may refer to a function that is an argument of a call."""
-    if function.facts is not interpreter.facts or function.root is not None:
+    if function.context is not interpreter.context or function.root is not None:
         return True
     held = [*interpreter.state.locals.values(), *interpreter.state.stack]
     return any(isinstance(value, FunctionValue) and value.shape.code is function.shape.code for value in held)

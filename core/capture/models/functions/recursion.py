@@ -41,58 +41,58 @@ class Recursion:
         self.lowered = 0
         self.calls: Dict[CodeType, Dict[int, List[Tuple[CodeType, str]]]] = {}
 
-    def is_full(self, facts: CaptureContext) -> bool:
-        """Whether a call in the function of ``facts`` exceeds the depth. Functions of `pijit.ms` do not count, up to
+    def is_full(self, context: CaptureContext) -> bool:
+        """Whether a call in the function of ``context`` exceeds the depth. Functions of `pijit.ms` do not count, up to
         `DEEPEST` times the depth: networks are cells in cells, with a few calls for each."""
-        if facts.depth < self.max_depth:
+        if context.depth < self.max_depth:
             return False
-        counted = facts.depth - sum(computes_for_users(callee.function) for callee in facts.around)
-        return counted >= self.max_depth or facts.depth >= DEEPEST * self.max_depth
+        counted = context.depth - sum(computes_for_users(callee.function) for callee in context.around)
+        return counted >= self.max_depth or context.depth >= DEEPEST * self.max_depth
 
-    def require_room(self, facts: CaptureContext, callee: Callee) -> None:
-        """Break if a call in the function of ``facts`` exceeds the depth or the size limit."""
+    def require_room(self, context: CaptureContext, callee: Callee) -> None:
+        """Break if a call in the function of ``context`` exceeds the depth or the size limit."""
         code = callee.function.__code__
-        times = facts.within.count(code)
-        because = self.because if self.is_full(facts) else None
+        times = context.within.count(code)
+        because = self.because if self.is_full(context) else None
         if because is None and times > self.levels.get(code, self.max_depth):
             because = "too much code is inlined"
         if because is not None:
             refusal = Break("PJ230", callee=callee.name, because=because)
             # Handlers are analysed twice at each level: for calls that raise and for calls that do not.
-            handles = any(map(handles_exceptions, facts.function.instructions))
+            handles = any(map(handles_exceptions, context.function.instructions))
             refusal.leaves = times > 0 and not handles
             raise refusal
 
     def note(self, interpreter: Interpreter, callee: Callee) -> None:
         """Note a recursive call in a callee: in the callee's continuation,
         it calls a function that is compiled on its own."""
-        code, facts = callee.function.__code__, interpreter.facts
-        if facts.depth and not callee.jitted and code in facts.within:
-            known = self.calls.setdefault(facts.function.code, {}).setdefault(interpreter.instr.index, [])
+        code, context = callee.function.__code__, interpreter.context
+        if context.depth and not callee.jitted and code in context.within:
+            known = self.calls.setdefault(context.function.code, {}).setdefault(interpreter.instr.index, [])
             if all(other is not code for other, _ in known):
                 known.append((code, callee.name))
 
-    def calls_in(self, facts: CaptureContext) -> Tuple[Tuple[int, Tuple[Tuple[CodeType, str], ...]], ...]:
-        """The noted calls in the function of ``facts``."""
-        noted = self.calls.get(facts.function.code, {})
+    def calls_in(self, context: CaptureContext) -> Tuple[Tuple[int, Tuple[Tuple[CodeType, str], ...]], ...]:
+        """The noted calls in the function of ``context``."""
+        noted = self.calls.get(context.function.code, {})
         return tuple((index, tuple(noted[index])) for index in sorted(noted))
 
     def by_one_path(self, interpreter: Interpreter, callee: Callee) -> Callee:
         """A callee, with the access paths of the same function around the call:
         one path is enough to guard all that it leads to."""
-        for known in interpreter.facts.around:
+        for known in interpreter.context.around:
             if known.function is callee.function and None not in (known.paths.root, callee.paths.root):
                 interpreter.same_object(*[_found_at(one.paths, callee.function) for one in (known, callee)])
                 return callee._replace(paths=known.paths)
         return callee
 
-    def analyse(self, interpreter: Interpreter, facts: CaptureContext, analyse: Callable[[], Any]) -> Any:
-        """The analysis of a callee, which sees ``facts``;
+    def analyse(self, interpreter: Interpreter, context: CaptureContext, analyse: Callable[[], Any]) -> Any:
+        """The analysis of a callee, which sees ``context``;
         repeated with fewer levels if the callees are too large together."""
-        code, sizes = facts.within[-1], interpreter.facts.sizes
+        code, sizes = context.within[-1], interpreter.context.sizes
         analysis = analyse()
         sizes[interpreter.instr.index] = analysis.size
-        while facts.within.count(code) == 2 and sum(sizes.values()) > MAX_RECURSIVE:
+        while context.within.count(code) == 2 and sum(sizes.values()) > MAX_RECURSIVE:
             levels = self.levels.get(code, self.max_depth)
             if levels < 2:
                 break

@@ -21,9 +21,9 @@ from pijit.core.errors import Break
 from pijit.core.graph.types import CELL
 
 
-def shared_names(facts: Any, code: CodeType) -> Tuple[str, ...]:
+def shared_names(context: Any, code: CodeType) -> Tuple[str, ...]:
     """The variables of a function that have to be in cells."""
-    return tuple(name for name in code.co_cellvars if (code, name) in facts.base.objects)
+    return tuple(name for name in code.co_cellvars if (code, name) in context.base.objects)
 
 
 def cells_of(interpreter: Interpreter, names: Tuple[str, ...], bound: Dict[str, Abstract]) -> Dict[str, Abstract]:
@@ -58,7 +58,7 @@ def store_content(interpreter: Interpreter, name: str, value: Abstract) -> None:
     cell = _cell(interpreter, name)
     if any(record.token == cell.token for record in records_in(value)):
         raise Break("PJ220", name=name, because="it would hold itself")
-    interpreter.facts.changed.add((CellLocation, None))
+    interpreter.context.changed.add((CellLocation, None))
     value = shared(interpreter, [interpreter.as_object(value)])[0]
     cell = interpreter.use(_cell(interpreter, name))
     pointer = interpreter.object_value(cell)

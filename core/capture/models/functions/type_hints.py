@@ -16,5 +16,5 @@ from pijit.core.hinting import hint
 def call_hint(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``hint(value, kind)`` of a value that is already known."""
     only(arguments, keywords, "hint", 2)
-    hinted_by(arguments[1], interpreter.facts, -1)
+    hinted_by(arguments[1], interpreter.context, -1)
     return arguments[0]

@@ -49,10 +49,10 @@ def function_made(interpreter: Interpreter, instr: Instr) -> Tuple[Optional[type
     on the spot, see `_made_on_the_spot`.
     """
     make = maker_at(interpreter.function, instr.index)
-    code, base = code_made(interpreter.function, make), interpreter.facts.base
-    if not isinstance(code, types.CodeType) or interpreter.facts.inliner is None or code in base.by_bytecode:
+    code, base = code_made(interpreter.function, make), interpreter.context.base
+    if not isinstance(code, types.CodeType) or interpreter.context.inliner is None or code in base.by_bytecode:
         return None, False
-    spot = _made_on_the_spot(interpreter.function, make, interpreter.facts.depth)
+    spot = _made_on_the_spot(interpreter.function, make, interpreter.context.depth)
     return code, spot is not None and not (make.arg or 0) & ~WITH_CLOSURE and code not in base.objects
 
 
@@ -62,13 +62,13 @@ def makes_object(interpreter: Interpreter, instr: Instr) -> bool:
     if builds_tuple(instr) and not precedes_closure(interpreter.function, instr):
         return False
     code, on_the_spot = function_made(interpreter, instr)
-    return not on_the_spot and code in interpreter.facts.base.objects
+    return not on_the_spot and code in interpreter.context.base.objects
 
 
 def want_object(interpreter: Interpreter, made: UnescapedFunction) -> None:
     """Make a function an object in the next run of the analysis, because more than a call on the spot uses it."""
     if may_be_object(made):
-        interpreter.facts.base.objects.add(made.code)
+        interpreter.context.base.objects.add(made.code)
     raise Wanted("PJ203", operand=describe(made))
 
 
@@ -77,11 +77,11 @@ def call_closure(interpreter: Interpreter, callee: FunctionValue, arguments: Lis
     """A call of a function value. If it is not inlined, bytecode makes the function,
     so that more can be done with it."""
     try:
-        result: Abstract = interpreter.facts.required_inliner.call_closure(interpreter, callee, arguments, keywords)
+        result: Abstract = interpreter.context.required_inliner.call_closure(interpreter, callee, arguments, keywords)
         return result
     except Break:
-        if callee.facts is interpreter.facts and not interpreter.facts.depth:
-            interpreter.facts.by_bytecode.add(callee.shape.code)
+        if callee.context is interpreter.context and not interpreter.context.depth:
+            interpreter.context.by_bytecode.add(callee.shape.code)
         raise
 
 
@@ -90,14 +90,14 @@ def call_made(interpreter: Interpreter, callee: UnescapedFunction, arguments: Li
     """A call of a function that was made here; the body of a generator does not run yet."""
     if len(callee.free) < len(callee.code.co_freevars):
         try:
-            return interpreter.facts.required_inliner.call_closure(
+            return interpreter.context.required_inliner.call_closure(
                 interpreter, named_function(callee), arguments, keywords)
         except Break as error:
             raise interpreter.not_inlined(callee, error)
-    bound = bind(callee.code, arguments, keywords, _no_default, interpreter.facts.depth)
+    bound = bind(callee.code, arguments, keywords, _no_default, interpreter.context.depth)
     if not callee.code.co_flags & GENERATOR:
         try:
-            result = interpreter.facts.required_inliner.run(interpreter, _as_called(interpreter, callee), bound)
+            result = interpreter.context.required_inliner.run(interpreter, _as_called(interpreter, callee), bound)
             return result
         except Break as error:
             raise interpreter.not_inlined(callee, error)
@@ -109,14 +109,14 @@ def call_made(interpreter: Interpreter, callee: UnescapedFunction, arguments: Li
 def consume(interpreter: Interpreter, consumer: Consumer, value: Abstract,
             given: Optional[Dict[str, Abstract]] = None) -> Abstract:
     """The result of a builtin that takes all items of ``value``; ``given`` are variables of the consumer."""
-    if interpreter.facts.inliner is None:
+    if interpreter.context.inliner is None:
         raise Break("PJ201", callee=consumer.name)
     value = rest_of(value, interpreter.with_variables)
     if not isinstance(value, Lazy):
-        value = Lazy(UnescapedFunction(EACH_ITEM, (), interpreter.facts), iterator_over(interpreter, value))
+        value = Lazy(UnescapedFunction(EACH_ITEM, (), interpreter.context), iterator_over(interpreter, value))
     locals = {variable(name): item for name, item in (given or {}).items()}
     locals[".0"] = value.iterator
-    return interpreter.facts.required_inliner.run(interpreter, _as_called(interpreter, value.made), locals, consumer)
+    return interpreter.context.required_inliner.run(interpreter, _as_called(interpreter, value.made), locals, consumer)
 
 
 def _as_called(interpreter: Interpreter, made: UnescapedFunction) -> UnescapedFunction:
@@ -128,10 +128,10 @@ def _as_called(interpreter: Interpreter, made: UnescapedFunction) -> UnescapedFu
 
 
 def _held_now(interpreter: Interpreter, made: UnescapedFunction, name: str, held: Abstract) -> Abstract:
-    facts = made.facts
-    own = facts.function.cellvars + facts.function.freevars
-    location = facts.cell_location(own.index(name), name) if name in own else None
-    if is_cell(held) or location is None and not (facts is interpreter.facts and facts.depth):
+    context = made.context
+    own = context.function.cellvars + context.function.freevars
+    location = context.cell_location(own.index(name), name) if name in own else None
+    if is_cell(held) or location is None and not (context is interpreter.context and context.depth):
         return held
     now: Optional[Abstract] = interpreter.state.locals.get(location.name if location is not None else name)
     if now is None or now.knows_nothing() and held.knows_nothing():

@@ -203,7 +203,9 @@ def call_dict(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     elif arguments:
         listed = is_among(class_of(arguments[0]), (list, tuple)) or isinstance(arguments[0], STEPPED)
         generated = isinstance(arguments[0], Lazy) and not keywords
-        pairs = all_items(interpreter, arguments[0], interpreter.facts.unrolling) if listed and not generated else None
+        pairs = None
+        if listed and not generated:
+            pairs = all_items(interpreter, arguments[0], interpreter.context.unrolling)
         if pairs is None and listed and not keywords:
             return interpreter.consume(DICT, arguments[0])
         if pairs is None:
@@ -221,7 +223,7 @@ def call_dict(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
 def _is_known_dict(interpreter: Interpreter, value: Abstract) -> bool:
     """Whether a dict has few entries, which are known or may be guarded one by one."""
     few = (isinstance(value, OpaqueObject) and not interpreter.is_changing(value)
-           and len(value.sample) <= interpreter.facts.unrolling)
+           and len(value.sample) <= interpreter.context.unrolling)
     return class_of(value) is dict and (isinstance(value, KnownContainer) or few)
 
 
@@ -320,7 +322,7 @@ def call_map(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
         raise Break("PJ211", callee="map")
     inner = [iterator_over(interpreter, value) for value in arguments[1:]]
     together = len(inner) > 1
-    made = UnescapedFunction(MAP_TOGETHER if together else MAP, (arguments[0],), interpreter.facts)
+    made = UnescapedFunction(MAP_TOGETHER if together else MAP, (arguments[0],), interpreter.context)
     return Lazy(made, LoopIterator("zip", (), tuple(inner)) if together else inner[0])
 
 
@@ -328,9 +330,9 @@ def call_map(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
 def call_filter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``filter(f, iterable)``."""
     only(arguments, keywords, "filter", 2)
-    made = UnescapedFunction(FILTER_TRUE, (), interpreter.facts)
+    made = UnescapedFunction(FILTER_TRUE, (), interpreter.context)
     if arguments[0] != Const(None):
-        made = UnescapedFunction(FILTER, (arguments[0],), interpreter.facts)
+        made = UnescapedFunction(FILTER, (arguments[0],), interpreter.context)
     return Lazy(made, iterator_over(interpreter, arguments[1]))
 
 

@@ -76,7 +76,7 @@ def _step(interpreter: Interpreter, value: Abstract) -> Abstract:
     if isinstance(value, GeneratorFrame):
         parts = tuple(map(interpreter.use, value.parts))
         frame = cast(GeneratorFrame, changed_makers(value.like(parts), functools.partial(fresh, interpreter)))
-        return _each(interpreter.facts.required_inliner.resume(interpreter, frame),
+        return _each(interpreter.context.required_inliner.resume(interpreter, frame),
                      lambda one: _pair(interpreter, frame, cast(GeneratorFrame, one)))
     if not isinstance(value, LoopIterator) or value.kind != "enumerate":
         raise Break("PJ209", type=describe(value))
@@ -101,7 +101,7 @@ def _pair(interpreter: Interpreter, before: GeneratorFrame, after: GeneratorFram
     """The state of generator ``before`` after its step, and the item."""
     maker = before.maker
     code = maker.code if isinstance(maker, UnescapedFunction) else maker.function.__code__
-    if after.point in interpreter.facts.required_inliner.steps[code, before.point].in_try:
+    if after.point in interpreter.context.required_inliner.steps[code, before.point].in_try:
         raise Break("PJ209", type="generator that waits inside a try statement")  # its end may run code
     parts, item = after.parts[:-1], after.parts[-1]
     item.defined_at = interpreter.instr.index
@@ -124,13 +124,14 @@ def fresh(interpreter: Interpreter, made: UnescapedFunction) -> UnescapedFunctio
 
 def _is_same(interpreter: Interpreter, made: UnescapedFunction) -> bool:
     """Whether the function that is being interpreted made it."""
-    return interpreter.facts.function is made.facts.function and interpreter.facts.identity() == made.facts.identity()
+    here, there = interpreter.context, made.context
+    return here.function is there.function and here.identity() == there.identity()
 
 
 def _variable(interpreter: Interpreter, name: str) -> Abstract:
     function, own = interpreter.function, interpreter.function.cellvars + interpreter.function.freevars
-    if (not interpreter.facts.depth
-            or name in function.freevars and not isinstance(interpreter.facts, MadeFunctionContext)):
+    if (not interpreter.context.depth
+            or name in function.freevars and not isinstance(interpreter.context, MadeFunctionContext)):
         return interpreter.content_of(own.index(name), name)
     found = interpreter.state.locals.get(name, Unknown("PJ212"))
     if isinstance(found, (Unbound, Unknown)):
@@ -159,7 +160,7 @@ def suspended_output(interpreter: Recorder, value: GeneratorFrame) -> Output:
         outputs = [function_output(interpreter, maker)] + [interpreter.exit_output(part) for part in parts]
         if value.point == START and begins_by_call(code, value.names):
             return Output("called", None, outputs)
-        return Output("generator", _planned(interpreter.facts.required_inliner.plans, code, value), outputs)
+        return Output("generator", _planned(interpreter.context.required_inliner.plans, code, value), outputs)
     inner = interpreter.use(parts[-1])
     inners = list(cast(LoopIterator, inner).parts) if maker.code is MAP_TOGETHER else [inner]
     first = function_output(interpreter, maker.free[0]) if maker.free else Output("const", None)
@@ -183,10 +184,10 @@ def function_output(interpreter: Recorder, value: Any) -> Output:
         return Output("value", interpreter.segment_input(value.paths.root, SKIP))
     if not isinstance(value, UnescapedFunction):
         return interpreter.exit_output(value)
-    if value.name is None or value.facts.depth and value.code.co_freevars:
+    if value.name is None or value.context.depth and value.code.co_freevars:
         raise Break("PJ209", type="generator of an inlined function")
-    facts, names = interpreter.facts, interpreter.function.cellvars + interpreter.function.freevars
-    cells = [facts.cell_owners(names.index(name))[-1].root for name in value.code.co_freevars]
+    context, names = interpreter.context, interpreter.function.cellvars + interpreter.function.freevars
+    cells = [context.cell_owners(names.index(name))[-1].root for name in value.code.co_freevars]
     return Output("function", None, [Output("const", value.code), Output("const", value.name)]
                   + [Output("value", interpreter.segment_input(root, SKIP)) for root in cells])
 

@@ -133,9 +133,9 @@ def _static_range(interpreter: Interpreter, value: Abstract) -> Optional[range]:
     """The numbers of a short range of constants, if the capture unrolls loops over such ranges; else None."""
     bounds = constants_of(value.parts) if isinstance(value, Range) else None
     numbers = range(*bounds) if bounds else None
-    if numbers is None or len(numbers) > interpreter.facts.unrolling:
+    if numbers is None or len(numbers) > interpreter.context.unrolling:
         return None
-    base = interpreter.facts.base
+    base = interpreter.context.base
     base.ranges.possible = True
     return numbers if base.static_roots is not None or base.ranges.on else None
 
@@ -160,8 +160,8 @@ def unrolled(interpreter: Interpreter, value: Abstract, what: str) -> Unrolled:
     kinds = (tuple, list) if what == "backwards" else (tuple, list, dict)
     if not is_among(class_of(value), kinds) and not _is_named_tuple(interpreter, value, what):
         raise Break("PJ209", type=describe(value))
-    length = interpreter.length_of(value) if known <= interpreter.facts.unrolling else known
-    if length is None or length > interpreter.facts.unrolling:
+    length = interpreter.length_of(value) if known <= interpreter.context.unrolling else known
+    if length is None or length > interpreter.context.unrolling:
         raise Break("PJ209", type=describe(value), length=length)
     return Unrolled(value, length, what)
 

@@ -55,7 +55,7 @@ ENDLESS = 2 ** 61
 def stand_in(interpreter: Interpreter, name: str, code: CodeType, arguments: List[Abstract],
              module: str = "itertools") -> Lazy:
     """An iterable with the items of the generator of this code."""
-    made = UnescapedFunction(code, (), interpreter.facts, name="%s.%s" % (module, name))
+    made = UnescapedFunction(code, (), interpreter.context, name="%s.%s" % (module, name))
     parts = tuple(interpreter.as_object(value) for value in arguments)
     waiting = GeneratorFrame(made, START, code.co_varnames[:code.co_argcount], parts,
                              defined_at=interpreter.instr.index)
@@ -65,7 +65,7 @@ def stand_in(interpreter: Interpreter, name: str, code: CodeType, arguments: Lis
 def _at_once(interpreter: Interpreter, iterator: Abstract) -> Lazy:
     """An iterable whose iterator a loop takes at once.
     Any other user would see that it does not come from itertools."""
-    return Lazy(UnescapedFunction(EACH_ITEM, (), interpreter.facts, name="itertools"), iterator)
+    return Lazy(UnescapedFunction(EACH_ITEM, (), interpreter.context, name="itertools"), iterator)
 
 
 def _one_by_one(interpreter: Interpreter, results: List[Tuple[Abstract, ...]]) -> Lazy:
@@ -111,7 +111,7 @@ def _known_items(interpreter: Interpreter, pool: Abstract) -> Optional[List[Abst
     bounds = constants_of(pool.parts) if isinstance(pool, Range) else None
     if bounds is not None:
         numbers = range(*bounds)
-        if len(numbers) <= interpreter.facts.unrolling:
+        if len(numbers) <= interpreter.context.unrolling:
             return list(map(Const, numbers))
     return None
 
@@ -133,7 +133,7 @@ def call_product(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     pools = [_pool(interpreter, value) for value in arguments]
     known = [_known_items(interpreter, pool) for pool in pools] * times
     if None not in known:
-        results = _within(itertools.product(*cast(List[List[Abstract]], known)), interpreter.facts.unrolling)
+        results = _within(itertools.product(*cast(List[List[Abstract]], known)), interpreter.context.unrolling)
         if results is not None:
             return _one_by_one(interpreter, results)
     given: List[Abstract] = [Const(builtins.range)]
@@ -162,7 +162,7 @@ def _choice(name: str, ordered: bool) -> Handler:
         if type(count) is not int or not 0 < count <= MOST_POOLS:
             raise Break("PJ211", callee=name, problem="of at most %d items" % MOST_POOLS)
         if known is not None:
-            results = _within(known_results(known, count), interpreter.facts.unrolling)
+            results = _within(known_results(known, count), interpreter.context.unrolling)
             if results is not None:
                 return _one_by_one(interpreter, results)
         pool, none = _native(interpreter, pool), Const(None)
@@ -248,7 +248,7 @@ def call_cycle(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     only(arguments, keywords, "cycle", 1)
     value = arguments[0]
     items = interpreter.items_of(value) if class_of(value) is tuple and is_short(interpreter, value) else None
-    if not items or len(items) > interpreter.facts.unrolling:
+    if not items or len(items) > interpreter.context.unrolling:
         raise Break("PJ209", type=describe(value))
     return stand_in(interpreter, "cycle", code_of.CYCLED, [Sequence([interpreter.use(item) for item in items])])
 

@@ -122,9 +122,9 @@ def record_attribute(interpreter: Interpreter, owner: VirtualObject, name: str) 
 def _is_written_outside(interpreter: Interpreter, kind: type, name: str) -> bool:
     """Whether captured code stores into objects of a class that it has not made;
     one of these may have been made earlier."""
-    return is_stored_in_elements(interpreter.facts.changed, kind, name) or any(
+    return is_stored_in_elements(interpreter.context.changed, kind, name) or any(
         isinstance(location, AttributeLocation) and location.family == name and type(location.owner.sample) is kind
-        for location in interpreter.facts.locations.values())
+        for location in interpreter.context.locations.values())
 
 
 def store_in_record(interpreter: Interpreter, owner: VirtualObject, name: str, value: Abstract,
@@ -145,8 +145,8 @@ def store_in_record(interpreter: Interpreter, owner: VirtualObject, name: str, v
         interpreter.rely_on_ownership(owner)
     if owner.shared:
         value = shared(interpreter, [value])[0]
-        interpreter.facts.changed.add(((VirtualObject, name), id(owner.python)))
-        interpreter.facts.mutates = True
+        interpreter.context.changed.add(((VirtualObject, name), id(owner.python)))
+        interpreter.context.mutates = True
         pointer = interpreter.object_value(owner)
         owner = owner.like(value=pointer)
         operands = [pointer, interpreter.object_value(Const(name)), interpreter.stored_value(value)]

@@ -220,7 +220,7 @@ def _dict_view(what: str) -> Handler:
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, what, 1)
         found = dict_iterator(interpreter, arguments[0], what)
-        return (Lazy(UnescapedFunction(EACH_ITEM, (), interpreter.facts), found) if found
+        return (Lazy(UnescapedFunction(EACH_ITEM, (), interpreter.context), found) if found
                 else unrolled(interpreter, arguments[0], what))
     return call
 

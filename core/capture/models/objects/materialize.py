@@ -141,7 +141,7 @@ def change_record(interpreter: Interpreter, token: int, change: Callable[[Virtua
     replace_in(interpreter.state, lambda record: change(record) if record.token == token else record)
     for name, value in interpreter.state.locals.items():
         if name.startswith(LENT) and value is not before[name]:
-            interpreter.facts.stores.setdefault(interpreter.instr.index, set()).add(name)
+            interpreter.context.stores.setdefault(interpreter.instr.index, set()).add(name)
 
 
 def after_bytecode_saw(instr: Instr, before: Any, after: Any) -> None:

@@ -47,7 +47,7 @@ def bind_attribute(interpreter: Interpreter, raw: Any, paths: AccessPaths, owner
                    kind: Optional[type]) -> Optional[Abstract]:
     """The result of reading ``raw``, found on a class, from ``owner``:
     an object of class ``kind``, or a class if that is None."""
-    if is_among(raw, interpreter.facts.base.host_functions):  # the class cannot change; see `run_no_python`
+    if is_among(raw, interpreter.context.base.host_functions):  # the class cannot change; see `run_no_python`
         return BoundFunction(Const(raw), owner)
     if issubclass(type(raw), FUNCTIONS) or is_pythons_draw(raw):
         function = interpreter.known_object(raw, *paths)
@@ -160,5 +160,5 @@ def _class_and_first_argument(interpreter: Interpreter) -> Tuple[Abstract, Abstr
     if "__class__" not in function.freevars or first in function.cellvars or first not in interpreter.state.locals:
         raise Break("PJ201", callee="super")
     number = len(function.cellvars) + function.freevars.index("__class__")
-    sample, paths = interpreter.facts.find_cell(number, interpreter, "__class__")
+    sample, paths = interpreter.context.find_cell(number, interpreter, "__class__")
     return interpreter.use(interpreter.known_object(sample, *paths)), interpreter.use(interpreter.state.locals[first])

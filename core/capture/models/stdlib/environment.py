@@ -62,7 +62,7 @@ def call_contains(interpreter: Interpreter, callee: Callee, arguments: List[Abst
 
 
 def _by_inlining(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    result: Abstract = interpreter.facts.required_inliner.call(interpreter, callee, arguments, keywords)
+    result: Abstract = interpreter.context.required_inliner.call(interpreter, callee, arguments, keywords)
     return result
 
 

@@ -62,7 +62,7 @@ HELPER = contextlib.contextmanager(generating).__code__
 
 
 def _enter_generator(interpreter: Interpreter, owner: GeneratorFrame) -> Tuple[Abstract, Abstract]:
-    after = interpreter.facts.required_inliner.resume(interpreter,
+    after = interpreter.context.required_inliner.resume(interpreter,
                                              owner.like(tuple(map(interpreter.use, owner.parts))))
     if not isinstance(after, GeneratorFrame):
         raise Break("PJ206", because="there are several ways to the yield of its generator")
@@ -73,7 +73,7 @@ def _enter_generator(interpreter: Interpreter, owner: GeneratorFrame) -> Tuple[A
 
 
 def _leave_generator(interpreter: Interpreter, owner: GeneratorFrame) -> None:
-    if not has_ended(interpreter.facts.required_inliner.resume(interpreter,
+    if not has_ended(interpreter.context.required_inliner.resume(interpreter,
                                                       owner.like(tuple(map(interpreter.use, owner.parts))))):
         raise Break("PJ206", because="its generator may yield again")
 
@@ -107,7 +107,7 @@ def ready(value: Abstract) -> Optional[Ready]:
 def refuse_loop(interpreter: Interpreter, setup: Instr) -> None:
     """Break if a loop of the captured function is inside its with statement. A kernel that exits in the loop would
     be re-entered where only bytecode knows the manager. Graphs for gradients have no re-entries."""
-    for loop in interpreter.cfg.loops if not interpreter.facts.depth and interpreter.facts.handlers else ():
+    for loop in interpreter.cfg.loops if not interpreter.context.depth and interpreter.context.handlers else ():
         blocks = interpreter.cfg.block_stack[interpreter.cfg.blocks[loop.header].start]
         if any(block.pusher == setup.index for block in blocks or ()):
             raise Break("PJ206", opcode=setup.opname, because="a loop inside has a kernel of its own")
