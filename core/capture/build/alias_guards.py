@@ -61,19 +61,19 @@ def note_closure(builder: GraphBuilder, found: Any, late: Iterable[Optional[int]
             builder.captured.pairs.append(pair)
 
 
-def note_found(builder: GraphBuilder, record: VirtualObject) -> None:
+def note_found(builder: GraphBuilder, virtual: VirtualObject) -> None:
     """Note that an object that captured code made before is identical with exactly those with which it was
     identical."""
-    found, path = builder.captured.found, record.root
-    record = builder.captured.starts.get(path, record)  # an inlined callee numbers its objects in its own way
+    found, path = builder.captured.found, virtual.root
+    virtual = builder.captured.starts.get(path, virtual)  # an inlined callee numbers its objects in its own way
     for root, other in found.items():
-        if other.python is record.python and root != path:
-            pair = AliasedPair(root, path, None, None, other.token == record.token)
+        if other.python is virtual.python and root != path:
+            pair = AliasedPair(root, path, None, None, other.token == virtual.token)
             if pair not in builder.captured.pairs:
                 builder.captured.pairs.append(pair)
-    found[path] = record
-    if is_cell(record):
-        _access(builder, CellLocation, path, Access(None, ("cell", record.token), True, True))
+    found[path] = virtual
+    if is_cell(virtual):
+        _access(builder, CellLocation, path, Access(None, ("cell", virtual.token), True, True))
 
 
 def same_object(builder: GraphBuilder, left: OpaqueObject, right: OpaqueObject) -> bool:
@@ -115,7 +115,7 @@ def _note_instance_dicts(builder: GraphBuilder) -> None:
     """Require that a dict that the segment changes is not the dict of an object whose attributes are known."""
     changed = {root: access.identity for root, access in builder.accesses.get(dict, {}).items()
                if access.changes and root is not None and not isinstance(root, Value)}
-    made = [root for root, record in builder.captured.found.items() if has_dict(record.python)]
+    made = [root for root, virtual in builder.captured.found.items() if has_dict(virtual.python)]
     for root, identity in changed.items():
         for owner, own in {**dict.fromkeys(made), **builder.with_dict}.items():
             if own is not None and own == identity:

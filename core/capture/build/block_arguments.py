@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, List, Optional, Tuple
 
 from pijit.core.capture.build.pending_calls import waiting_parameters, waiting_values
 from pijit.core.capture.models.objects.composites import parted_parameters, parted_values
-from pijit.core.capture.models.objects.materialize import record_parameters, record_parts
+from pijit.core.capture.models.objects.materialize import virtual_object_parameters, virtual_object_parts
 from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
@@ -39,7 +39,7 @@ def block_parameters(builder: GraphBuilder, value: Abstract, block: Block, hint:
                      like: Optional[Abstract]) -> Abstract:
     """A copy of ``value`` whose parts are parameters of ``block``."""
     if isinstance(value, VirtualObject):
-        return record_parameters(builder, value, block, hint, like)
+        return virtual_object_parameters(builder, value, block, hint, like)
     if isinstance(value, KnownContainer):
         block.params.append(builder.graph.new_value(value.type, hint))
         made = block.params[-1]
@@ -97,7 +97,7 @@ def _word_parameters(builder: GraphBuilder, names: Tuple[str, ...], block: Block
 
 def value_parts(builder: GraphBuilder, wanted: Abstract, given: Any) -> List[Value]:
     if isinstance(wanted, VirtualObject):
-        return record_parts(builder, wanted, given)
+        return virtual_object_parts(builder, wanted, given)
     if isinstance(wanted, Number):
         return [builder.number_value(builder.use(given))]
     if isinstance(wanted, Instance):

@@ -16,7 +16,7 @@ from pijit.core.capture.build.pending_calls import is_stuck, stack_outputs
 from pijit.core.capture.build.segment import Refusal, Unhandled
 from pijit.core.capture.models.iteration.generators import function_output, suspended_output
 from pijit.core.capture.models.iteration.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
-from pijit.core.capture.models.objects.materialize import record_output
+from pijit.core.capture.models.objects.materialize import virtual_object_output
 from pijit.core.capture.models.stdlib.context_managers import Manager, again_at, given
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.heap_locations import is_location
@@ -227,7 +227,7 @@ def exit_output(builder: GraphBuilder, value: Abstract) -> Output:
     if isinstance(value, (Sequence, Composite)) and value.value is not None:
         return Output("value", value.value)
     if isinstance(value, VirtualObject):
-        return record_output(builder, value)
+        return virtual_object_output(builder, value)
     if isinstance(value, Sequence):
         builder._leave_once(value)
         return Output("tuple", None, [builder.exit_output(item) for item in value.items])

@@ -48,7 +48,7 @@ from pijit.core.capture.values.lattice import (
     ssa_value,
 )
 from pijit.core.capture.values.provenance import Root, rooted, rooted_stack, with_attributes, with_items, with_value
-from pijit.core.capture.values.virtual_object import VirtualObject, may_be_stored_into, records_in, renumbered
+from pijit.core.capture.values.virtual_object import VirtualObject, may_be_stored_into, renumbered, virtual_objects_in
 from pijit.core.errors import Break
 from pijit.core.graph.ir import HERE, Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
 from pijit.core.graph.ops import CANNOT_FAIL, EFFECTS
@@ -169,7 +169,7 @@ class GraphBuilder(AbstractInterpreter):
 
     def _carries(self, name: str, value: Abstract) -> bool:
         """Whether a variable, or a virtual object in it, may change in the region."""
-        return name in self.stored or any(map(may_be_stored_into, records_in(value)))
+        return name in self.stored or any(map(may_be_stored_into, virtual_objects_in(value)))
 
     def _state_at_join(self, region_block: RegionBlock) -> FrameState:
         """The joined state where all edges to a block meet."""
@@ -305,9 +305,9 @@ class GraphBuilder(AbstractInterpreter):
     def _return(self, region_block: RegionBlock) -> None:
         raise AssertionError("only callees return")
 
-    def token_of(self, record: VirtualObject) -> Any:
-        """What tells the object of a record from other ones that the same exit makes."""
-        return record.token
+    def token_of(self, virtual: VirtualObject) -> Any:
+        """What identifies a virtual object among those that the same exit makes."""
+        return virtual.token
 
     def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
         """Build the body of an inlined callee; returns the result of the call."""

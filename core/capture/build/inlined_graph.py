@@ -84,17 +84,17 @@ class InlineBuilder(GraphBuilder):
     def _state_at_entry(self) -> FrameState:
         return self.entry_state
 
-    def token_of(self, record: VirtualObject) -> Any:
-        """What tells the object of a record from other ones that the same exit makes, in this frame and in callers'.
+    def token_of(self, virtual: VirtualObject) -> Any:
+        """What identifies a virtual object among those that the same exit makes, in this frame and in callers'.
 
         Raises:
             Break: the object is the caller's, and the callee changes such objects. The caller has the older attributes.
         """
-        if record.token >= 0:
-            return self.context.depth, record.token
+        if virtual.token >= 0:
+            return self.context.depth, virtual.token
         if any(name.startswith(LENT) for name in self.analysis.written):
             raise Break("PJ231")
-        return self.parent.token_of(record.like(token=self.lent[-1 - record.token]))
+        return self.parent.token_of(virtual.like(token=self.lent[-1 - virtual.token]))
 
     def inline(self) -> Abstract:
         """Build the callee; returns the result of the call. The parent continues after it.

@@ -12,7 +12,7 @@ from pijit.core.capture.build.segment import AliasedPair
 from pijit.core.capture.state.heap_locations import is_location
 from pijit.core.capture.values.lattice import Abstract
 from pijit.core.capture.values.provenance import Root, attribute_paths
-from pijit.core.capture.values.virtual_object import VirtualObject, has_pointer, records_in
+from pijit.core.capture.values.virtual_object import VirtualObject, has_pointer, virtual_objects_in
 from pijit.core.errors import Break
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def _add_objects(found: Dict[Any, VirtualObject], value: Abstract, path: Any) ->
             _add_objects(found, item, part)
 
 
-def rely_on_ownership(builder: GraphBuilder, record: VirtualObject) -> None:
+def rely_on_ownership(builder: GraphBuilder, virtual: VirtualObject) -> None:
     """Note that no other code may read or write a virtual object, which an earlier segment may have made."""
-    if record.root is not None or has_pointer(record):
+    if virtual.root is not None or has_pointer(virtual):
         builder.captured.relies_on_ownership = True
 
 
@@ -53,15 +53,15 @@ def note_confined(builder: GraphBuilder) -> None:
     captured = builder.captured
     if not captured.relies_on_ownership:
         return
-    todo = [path for path, record in captured.found.items() if record.writable and not record.shared]
+    todo = [path for path, virtual in captured.found.items() if virtual.writable and not virtual.shared]
     seen: List[int] = []
     while todo:
-        record = captured.starts.get(todo.pop())
-        if record is None or record.shared or _is_held_elsewhere(builder.entry_state, record.token):
+        virtual = captured.starts.get(todo.pop())
+        if virtual is None or virtual.shared or _is_held_elsewhere(builder.entry_state, virtual.token):
             raise Break("PJ219")
-        if record.token not in seen:
-            seen.append(record.token)
-            first, *others = references = _references(captured.starts, record.token)
+        if virtual.token not in seen:
+            seen.append(virtual.token)
+            first, *others = references = _references(captured.starts, virtual.token)
             captured.confined[first] = len(references)
             captured.pairs += [AliasedPair(first, other, None, None, True) for other in others]
             todo += [path.base for path in references if not isinstance(path, Root)]
@@ -70,8 +70,8 @@ def note_confined(builder: GraphBuilder) -> None:
 def _references(found: Dict[Any, VirtualObject], token: int) -> List[Any]:
     """The paths of all references to an object, one path for each."""
     known: Dict[Any, Any] = {}
-    for path, record in found.items():
-        if record.token == token:
+    for path, virtual in found.items():
+        if virtual.token == token:
             known.setdefault(path if isinstance(path, Root) else _part(path, found[path.base].token), path)
     return list(known.values())
 
@@ -88,7 +88,7 @@ def _is_held_elsewhere(state: FrameState, token: int) -> bool:
 
 
 def _holds_inside(value: Abstract, token: int, outside: bool) -> bool:
-    if not any(record.token == token for record in records_in(value)):
+    if not any(virtual.token == token for virtual in virtual_objects_in(value)):
         return False
     return outside or not isinstance(value, VirtualObject) or any(
         _holds_inside(item, token, False) for item in value.items)

@@ -13,7 +13,7 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers.counters import rely_on_method
 from pijit.core.capture.models.functions.callees import paths_of
 from pijit.core.capture.models.numpy.library import named_items
-from pijit.core.capture.models.objects.instances import record_attribute
+from pijit.core.capture.models.objects.instances import virtual_attribute
 from pijit.core.capture.models.objects.introspection import method_of
 from pijit.core.capture.models.objects.list_elements import as_list_element, list_element_attribute
 from pijit.core.capture.models.objects.method_binding import (
@@ -101,7 +101,7 @@ def attribute(interpreter: Interpreter, owner: Abstract, name: str) -> Abstract:
     if isinstance(owner, ListElement):
         return list_element_attribute(interpreter, owner, name)
     if isinstance(owner, VirtualObject) and not is_virtual_list(owner):
-        return record_attribute(interpreter, owner, name)
+        return virtual_attribute(interpreter, owner, name)
     fields = named_items(interpreter, owner)
     if fields is not None:
         return fields[_position_of(cast(type, class_of(owner)), name)]

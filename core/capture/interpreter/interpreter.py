@@ -304,7 +304,7 @@ class AbstractInterpreter:
     def rely(self, value: Any, condition: Any) -> None:
         """Note that more than the type of a value or of the content of a Place is relied on: one of `predicates`."""
 
-    def rely_on_ownership(self, record: VirtualObject) -> None:
+    def rely_on_ownership(self, virtual: VirtualObject) -> None:
         """Note that no other code may read or write a virtual object, which an earlier segment may have made."""
 
     def by_one_path(self, cls: Const) -> Const:

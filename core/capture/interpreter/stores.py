@@ -15,7 +15,7 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers.ranges import made_range
 from pijit.core.capture.models.functions.callees import paths_of
 from pijit.core.capture.models.functions.shared_cells import store_content
-from pijit.core.capture.models.objects.instances import shared, store_in_record
+from pijit.core.capture.models.objects.instances import shared, store_in_virtual_object
 from pijit.core.capture.models.objects.list_elements import as_list_element, store_in_list_element
 from pijit.core.capture.models.objects.method_binding import FUNCTIONS, class_object, set_by_property
 from pijit.core.capture.models.objects.special_methods import is_object
@@ -173,7 +173,7 @@ def store_attribute(interpreter: Interpreter, owner: Abstract, name: str, value:
     if set_by_property(interpreter, owner, name, value, plainly):
         return
     if isinstance(owner, VirtualObject):
-        store_in_record(interpreter, owner, name, value, plainly)
+        store_in_virtual_object(interpreter, owner, name, value, plainly)
         return
     if isinstance(owner, Tensor):
         interpreter.store_part(owner, name, value)

@@ -308,7 +308,7 @@ class Interpreter(ContainerModels, Protocol):
     def rely(self, value: Any, condition: Any) -> None:
         """Note that more than the type of a value or of the content of a Place is relied on: one of `predicates`."""
 
-    def rely_on_ownership(self, record: VirtualObject) -> None:
+    def rely_on_ownership(self, virtual: VirtualObject) -> None:
         """Note that no other code may read or write a virtual object, which an earlier segment may have made."""
 
     def report(self, report: FlagReport, written: Abstract) -> None:
@@ -417,8 +417,8 @@ class Recorder(Interpreter, Protocol):
     def exit_output(self, value: Abstract) -> Output:
         """How an exit makes the object that ``value`` stands for."""
 
-    def token_of(self, record: VirtualObject) -> Any:
-        """What tells the object of a record from other ones that the same exit makes."""
+    def token_of(self, virtual: VirtualObject) -> Any:
+        """What identifies a virtual object among those that the same exit makes."""
 
     def note_dict(self, path: Any) -> None:
         """Note that a dict whose items are known, if there is one, must not be a dict that the segment changes."""

@@ -64,7 +64,7 @@ def with_items(value: KnownContainer) -> KnownContainer:
     return copy
 
 
-def found_record(value: VirtualObject, root: Any) -> VirtualObject:
+def found_virtual_object(value: VirtualObject, root: Any) -> VirtualObject:
     """A virtual object that captured code made before the segment, as the segment finds it."""
     cls = Const(value.python)
     cls.root = TypeOf(root) if root is not None else None
@@ -100,7 +100,7 @@ def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
     elif isinstance(value, OpaqueObject):
         copy = OpaqueObject(value.sample, value.source, value.defined_at)
     elif isinstance(value, VirtualObject):
-        copy = found_record(value, root)
+        copy = found_virtual_object(value, root)
     elif isinstance(value, Sequence):
         items = value.items if keep else [rooted(item, None) for item in value.items]
         copy = Sequence(list(items), value.source, value.defined_at, value.value if keep else None)

@@ -1,7 +1,7 @@
 """Virtual objects: objects whose allocation is deferred (escape analysis, scalar replacement).
 
-A Record stands for the object in all variables that hold it and knows the values of its attributes. The object is
-allocated where it escapes or where a kernel exits.
+A virtual object stands for the object in all variables that hold it and knows the values of its attributes. The object
+is allocated where it escapes or where a kernel exits.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class VirtualObject(Abstract):
     """A virtual instance of the plain class ``python``. ``cls`` is the path to the class, ``items`` the attributes in
     order.
 
-    Two records of one state are the same object exactly if they have the same ``token``. Objects of the callers have
-    negative tokens. ``writable``: only variables hold the object, so a store changes nothing but this abstract value.
+    Two virtual objects of one state are the same object exactly if they have the same ``token``. Objects of the callers
+    have negative tokens. ``writable``: only variables hold the object, so a store changes nothing but this abstract value.
     ``shared``: the object exists and ``value`` carries it. ``settled``: bytecode may have been executed before, so the
     segment may have found a real object; ``origin`` is its address, or 0. ``changed``: attributes of that object may
     differ from these and may have to be written.
@@ -90,7 +90,7 @@ class VirtualObject(Abstract):
         return copy
 
     def is_like(self, other: "VirtualObject") -> bool:
-        """Whether two records differ in the values of their attributes alone."""
+        """Whether two virtual objects differ in the values of their attributes alone."""
         return self.python is other.python and self.names == other.names and self.token == other.token
 
     def is_sequence(self) -> bool:
@@ -98,14 +98,14 @@ class VirtualObject(Abstract):
         return issubclass(self.python, (tuple, list))
 
     def holding(self, name: str, value: Abstract) -> "VirtualObject":
-        """The record after a store."""
+        """The virtual object after a store."""
         held = dict(zip(self.names, self.items))
         held[name] = value
         changed = self.settled and not self.shared
         return self.like(names=tuple(held), items=tuple(held.values()), root=None, changed=changed)
 
     def covering(self, other: "VirtualObject", items: Iterable[Abstract]) -> "VirtualObject":
-        """The join of this record and another one of the same object, with joined ``items``."""
+        """The join of this virtual object and another one of the same object, with joined ``items``."""
         return self.like(items=tuple(items), writable=self.writable and other.writable,
                          shared=self.shared or other.shared, settled=self.settled or other.settled,
                          changed=self.changed or other.changed, value=None, origin=None, root=None)
@@ -119,7 +119,7 @@ class Display(Sequence):
 
 
 def mapped(value: Abstract, change: Callable[[VirtualObject], VirtualObject]) -> Abstract:
-    """A value with every record in it replaced. The same object is returned if it has none."""
+    """A value with every virtual object in it replaced. The same object is returned if it has none."""
     if not value.has_parts:
         return value
     if isinstance(value, VirtualObject):
@@ -127,43 +127,43 @@ def mapped(value: Abstract, change: Callable[[VirtualObject], VirtualObject]) ->
     return value.with_mapped_parts(lambda part: mapped(part, change))
 
 
-def records_in(value: Abstract) -> Iterable[VirtualObject]:
-    """The records in a value, inner ones first; the value itself is last if it is one."""
+def virtual_objects_in(value: Abstract) -> Iterable[VirtualObject]:
+    """The virtual objects in a value, inner ones first; the value itself is last if it is one."""
     if not value.has_parts:
         return ()
-    found = [record for part in value.parts if part.has_parts for record in records_in(part)]
+    found = [virtual for part in value.parts if part.has_parts for virtual in virtual_objects_in(part)]
     return found + [value] if isinstance(value, VirtualObject) else found
 
 
 def replace_in(state: Any, change: Callable[[VirtualObject], VirtualObject]) -> None:
-    """Replace every record of a state."""
+    """Replace every virtual object of a state."""
     state.locals = {name: mapped(value, change) if value.has_parts else value for name, value in state.locals.items()}
     state.stack = [mapped(value, change) if value.has_parts else value for value in state.stack]
 
 
 def find_in(state: Any, token: int) -> Optional[VirtualObject]:
-    """The record with a token in a state."""
+    """The virtual object with a token in a state."""
     for value in itertools.chain(state.locals.values(), state.stack):
-        for record in records_in(value):
-            if record.token == token:
-                return record
+        for virtual in virtual_objects_in(value):
+            if virtual.token == token:
+                return virtual
     return None
 
 
 def numbered(state: Any, settles: bool) -> Any:
-    """The state with tokens renumbered by the order of its records, so that equivalent states compare equal.
+    """The state with tokens renumbered by the order of its virtual objects, so that equivalent states compare equal.
 
     ``settles``: the state can also be reached from bytecode, which has real objects.
     """
-    if not any(map(records_in, itertools.chain(state.locals.values(), state.stack))):
+    if not any(map(virtual_objects_in, itertools.chain(state.locals.values(), state.stack))):
         return state
     ordered = [state.locals[name] for name in sorted(state.locals)] + state.stack
-    found = [record for value in ordered for record in records_in(value)]
+    found = [virtual for value in ordered for virtual in virtual_objects_in(value)]
     tokens: Dict[int, int] = {}
-    for record in found:
-        tokens.setdefault(record.token, record.token if record.token < 0 else len(tokens))
-    replace_in(state, lambda record: record.like(token=tokens[record.token],
-                                                 settled=record.settled or settles))
+    for virtual in found:
+        tokens.setdefault(virtual.token, virtual.token if virtual.token < 0 else len(tokens))
+    replace_in(state, lambda virtual: virtual.like(token=tokens[virtual.token],
+                                                 settled=virtual.settled or settles))
     return state
 
 
@@ -173,18 +173,18 @@ write."""
 
 
 def lend(state: Any) -> List[int]:
-    """Mark the records in an inlined callee's entry state as objects of its callers.
+    """Mark the virtual objects in an inlined callee's entry state as objects of its callers.
 
     They get the tokens -1, -2 ... and one name each in the state. Returns their tokens in the caller.
     """
     state.locals = {name: value for name, value in state.locals.items() if not name.startswith(LENT)}
     outside: List[int] = []
     for value in state.locals.values():
-        outside += [record.token for record in records_in(value) if record.token not in outside]
+        outside += [virtual.token for virtual in virtual_objects_in(value) if virtual.token not in outside]
     if not outside:
         return outside
     tokens = {token: -1 - number for number, token in enumerate(outside)}
-    replace_in(state, lambda record: record.like(token=tokens[record.token]))
+    replace_in(state, lambda virtual: virtual.like(token=tokens[virtual.token]))
     for token in tokens.values():
         state.locals[LENT + str(token)] = find_in(state, token)
     return outside
@@ -192,10 +192,10 @@ def lend(state: Any) -> List[int]:
 
 def taken_back(value: Abstract, outside: List[int], fresh: Dict[int, int]) -> Abstract:
     """A result of a callee in terms of the caller. ``fresh`` maps tokens of objects that the callee has made."""
-    def change(record: VirtualObject) -> VirtualObject:
-        if record.token < 0:
-            return record.like(token=outside[-1 - record.token])
-        return record.like(token=fresh.setdefault(record.token, next(FRESH)))
+    def change(virtual: VirtualObject) -> VirtualObject:
+        if virtual.token < 0:
+            return virtual.like(token=outside[-1 - virtual.token])
+        return virtual.like(token=fresh.setdefault(virtual.token, next(FRESH)))
 
     return mapped(value, change)
 
@@ -208,10 +208,10 @@ def has_dict(kind: type) -> bool:
     return _dict_offset(kind) != 0  # type: ignore[no-any-return]
 
 
-def names_in_dict(record: VirtualObject) -> List[str]:
+def names_in_dict(virtual: VirtualObject) -> List[str]:
     """The attributes that are stored in the object's dict, not in slots."""
-    return [name for name in record.names
-            if not record.is_sequence() and type(class_value(record.python, name)) is not types.MemberDescriptorType]
+    return [name for name in virtual.names
+            if not virtual.is_sequence() and type(class_value(virtual.python, name)) is not types.MemberDescriptorType]
 
 
 def is_row(value: Abstract) -> TypeGuard[VirtualObject]:
@@ -236,20 +236,21 @@ def is_cell(value: Abstract) -> TypeGuard[VirtualObject]:
     return isinstance(value, VirtualObject) and value.python is CELL.python
 
 
-def has_pointer(record: VirtualObject) -> bool:
+def has_pointer(virtual: VirtualObject) -> bool:
     """Whether a segment that is being built carries the object's pointer, or an address where it may have been found.
     """
-    return record.shared or record.settled
+    return virtual.shared or virtual.settled
 
 
 def renumbered(value: Abstract, like: Abstract) -> Abstract:
-    """A value whose records get the tokens of the records of an equivalent value."""
-    tokens = dict(zip([record.token for record in records_in(value)], [record.token for record in records_in(like)]))
-    if all(old == new for old, new in tokens.items()):
+    """A value whose virtual objects get the tokens of the virtual objects of an equivalent value."""
+    old, new = [[virtual.token for virtual in virtual_objects_in(one)] for one in (value, like)]
+    tokens = dict(zip(old, new))
+    if all(before == after for before, after in tokens.items()):
         return value
-    return mapped(value, lambda record: record.like(token=tokens.get(record.token, record.token)))
+    return mapped(value, lambda virtual: virtual.like(token=tokens.get(virtual.token, virtual.token)))
 
 
-def may_be_stored_into(record: VirtualObject) -> bool:
+def may_be_stored_into(virtual: VirtualObject) -> bool:
     """Whether captured code may write to an object."""
-    return record.writable or record.shared
+    return virtual.writable or virtual.shared

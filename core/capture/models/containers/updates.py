@@ -17,7 +17,7 @@ from pijit.core.capture.models.containers.slices import delete_part, listed
 from pijit.core.capture.models.iteration.consumers import call_dict
 from pijit.core.capture.models.iteration.list_safety import sees_no_list
 from pijit.core.capture.models.objects.instances import as_left
-from pijit.core.capture.models.objects.materialize import change_record
+from pijit.core.capture.models.objects.materialize import change_virtual_object
 from pijit.core.capture.models.objects.named_tuples import require_holdable
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
@@ -154,7 +154,7 @@ def _append(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
     if is_virtual_list(owner):
         require_holdable(item)
         stored = owner.holding(str(len(owner.items)), interpreter.as_object(item))
-        change_record(interpreter, owner.token, as_left(stored))
+        change_virtual_object(interpreter, owner.token, as_left(stored))
         return Const(None)
     loosen(interpreter.state, *arguments)
     interpreter.effect("append", arguments[0],

@@ -11,12 +11,12 @@ from types import CodeType
 from typing import Any, Dict, Optional, Tuple
 
 from pijit.core.capture.models.objects.instances import as_left, shared
-from pijit.core.capture.models.objects.materialize import change_record
+from pijit.core.capture.models.objects.materialize import change_virtual_object
 from pijit.core.capture.models.objects.named_tuples import require_holdable
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.heap_locations import CellLocation
 from pijit.core.capture.values.lattice import UNBOUND, Abstract, CellRef, Const, Unbound
-from pijit.core.capture.values.virtual_object import CONTENT, FRESH, Display, VirtualObject, is_cell, records_in
+from pijit.core.capture.values.virtual_object import CONTENT, FRESH, Display, VirtualObject, is_cell, virtual_objects_in
 from pijit.core.errors import Break
 from pijit.core.graph.types import CELL
 
@@ -31,7 +31,7 @@ def cells_of(interpreter: Interpreter, names: Tuple[str, ...], bound: Dict[str, 
     found: Dict[str, Abstract] = dict.fromkeys(names, UNBOUND)
     for name in names:
         value = bound.get(name, UNBOUND)
-        if isinstance(value, Display) or any(not record.shared for record in records_in(value)):
+        if isinstance(value, Display) or any(not virtual.shared for virtual in virtual_objects_in(value)):
             raise Break("PJ220", name=name, because="functions share it")
         if not isinstance(value, Unbound):
             found[name] = _new_cell(interpreter, value)
@@ -56,7 +56,7 @@ def store_content(interpreter: Interpreter, name: str, value: Abstract) -> None:
         interpreter.state.locals[name] = _new_cell(interpreter, interpreter.as_object(value))
         return
     cell = _cell(interpreter, name)
-    if any(record.token == cell.token for record in records_in(value)):
+    if any(virtual.token == cell.token for virtual in virtual_objects_in(value)):
         raise Break("PJ220", name=name, because="it would hold itself")
     interpreter.context.changed.add((CellLocation, None))
     value = shared(interpreter, [interpreter.as_object(value)])[0]
@@ -64,7 +64,7 @@ def store_content(interpreter: Interpreter, name: str, value: Abstract) -> None:
     pointer = interpreter.object_value(cell)
     cell = cell.like(value=pointer)
     interpreter.emit("store_cell", [pointer, interpreter.stored_value(value)], None, exits=True)
-    change_record(interpreter, cell.token, as_left(cell.holding(CONTENT, value)))
+    change_virtual_object(interpreter, cell.token, as_left(cell.holding(CONTENT, value)))
 
 
 def _cell(interpreter: Interpreter, name: str) -> VirtualObject:

@@ -10,9 +10,9 @@ import types
 from typing import Any, Dict, List, Optional
 
 from pijit.core.capture.context import AccessPaths
-from pijit.core.capture.models.objects.materialize import change_record, made_object, origin_of
+from pijit.core.capture.models.objects.materialize import change_virtual_object, made_object, origin_of
 from pijit.core.capture.models.objects.method_binding import FUNCTIONS, bind_attribute, class_object
-from pijit.core.capture.models.objects.named_tuples import field_of, new_record, require_holdable
+from pijit.core.capture.models.objects.named_tuples import field_of, new_virtual_object, require_holdable
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.profile.samples import is_stored_in_elements
@@ -27,8 +27,8 @@ from pijit.core.capture.values.virtual_object import (
     has_dict,
     is_row,
     lend,
-    records_in,
     taken_back,
+    virtual_objects_in,
 )
 from pijit.core.errors import Break
 from pijit.guards.facts import type_name
@@ -51,9 +51,9 @@ def construct(interpreter: Interpreter, target: Const, arguments: List[Abstract]
     """``cls(...)``: the object that its ``__new__`` makes, after its ``__init__``."""
     maker = class_value(target.object, "__new__")
     if maker is object.__new__:
-        record = new_record(interpreter, target)
-        interpreter.rely(record.cls, Holds("__new__", maker))
-        return _initialised(interpreter, record, not arguments and not keywords, arguments, keywords)
+        virtual = new_virtual_object(interpreter, target)
+        interpreter.rely(virtual.cls, Holds("__new__", maker))
+        return _initialised(interpreter, virtual, not arguments and not keywords, arguments, keywords)
     target = interpreter.use(interpreter.by_one_path(target))
     paths = AccessPaths(target.source, target.root).then(Attr, "__new__")
     function = interpreter.known_object(_function_of(maker), *paths)
@@ -93,7 +93,7 @@ def _initialised(interpreter: Interpreter, made: Abstract, plainly: bool, argume
     return interpreter.state.stack.pop()
 
 
-def record_attribute(interpreter: Interpreter, owner: VirtualObject, name: str) -> Abstract:
+def virtual_attribute(interpreter: Interpreter, owner: VirtualObject, name: str) -> Abstract:
     """``owner.name``."""
     field = field_of(interpreter, owner, name)
     if field is not None:
@@ -127,14 +127,14 @@ def _is_written_outside(interpreter: Interpreter, kind: type, name: str) -> bool
         for location in interpreter.context.locations.values())
 
 
-def store_in_record(interpreter: Interpreter, owner: VirtualObject, name: str, value: Abstract,
+def store_in_virtual_object(interpreter: Interpreter, owner: VirtualObject, name: str, value: Abstract,
                     plainly: bool = False) -> None:
     """``owner.name = value``; with ``plainly`` as ``object.__setattr__`` stores."""
     why = _why_not_stored(owner, name, plainly)
     if why is not None:
         raise Break("PJ220", attribute=name, object=describe(owner), because=why)
     require_holdable(value)
-    if any(record.token == owner.token for record in records_in(value)):
+    if any(virtual.token == owner.token for virtual in virtual_objects_in(value)):
         raise Break("PJ220", attribute=name, object=describe(owner), because="it would hold itself")
     cls = interpreter.use(owner.cls)
     interpreter.rely(cls, Holds(name, class_value(owner.python, name)))
@@ -154,12 +154,12 @@ def store_in_record(interpreter: Interpreter, owner: VirtualObject, name: str, v
     elif owner.root is not None:
         owner = owner.like(origin=origin_of(interpreter, owner))
     stored = owner.holding(name, value)
-    change_record(interpreter, owner.token, as_left(stored))
+    change_virtual_object(interpreter, owner.token, as_left(stored))
 
 
 def as_left(left: Any) -> Any:
-    """A function that gives a record the known contents of the same object after stores."""
-    return lambda record: record.like(names=left.names, items=left.items, origin=left.origin, changed=left.changed,
+    """A function that gives a virtual object the known contents of the same object after stores."""
+    return lambda virtual: virtual.like(names=left.names, items=left.items, origin=left.origin, changed=left.changed,
                                       root=left.root, value=left.value)
 
 
@@ -180,7 +180,7 @@ def _why_not_stored(owner: VirtualObject, name: str, plainly: bool) -> Optional[
 
 def shared(interpreter: Interpreter, values: List[Abstract]) -> List[Abstract]:
     """The values as they are once a container holds them: their virtual objects have been made."""
-    if not any(isinstance(value, Display) or any(True for _ in records_in(value)) for value in values):
+    if not any(isinstance(value, Display) or any(True for _ in virtual_objects_in(value)) for value in values):
         return values
     stack, base = interpreter.state.stack, len(interpreter.state.stack)
     stack += values
@@ -188,8 +188,8 @@ def shared(interpreter: Interpreter, values: List[Abstract]) -> List[Abstract]:
     for position, value in enumerate(values, base):
         now = made.get(id(value)) or interpreter.as_object(interpreter.state.stack[position])
         made[id(value)] = interpreter.state.stack[position] = now
-        for record in records_in(now):
-            made_object(interpreter, record)
+        for virtual in virtual_objects_in(now):
+            made_object(interpreter, virtual)
     found = interpreter.state.stack[base:]
     del interpreter.state.stack[base:]
     return found
@@ -211,9 +211,9 @@ class BorrowedObjects:
         left = {token: interpreter.state.locals.pop(LENT + str(-1 - number), None)
                 for number, token in enumerate(self.outside)}
         interpreter.state.locals.update(self.own)
-        for token, record in left.items():
-            if record is not None:
-                change_record(interpreter, token, as_left(taken_back(record, self.outside, fresh)))
+        for token, virtual in left.items():
+            if virtual is not None:
+                change_virtual_object(interpreter, token, as_left(taken_back(virtual, self.outside, fresh)))
 
         def back(value: Abstract) -> Abstract:
             return taken_back(value, self.outside, fresh)

@@ -20,7 +20,7 @@ from pijit.core.capture.state.frame_state import forget_items, kind_of_attribute
 from pijit.core.capture.values.element_types import LOOKED_AT
 from pijit.core.capture.values.lattice import Abstract, Const, ListElement, OpaqueObject
 from pijit.core.capture.values.predicates import Holds
-from pijit.core.capture.values.virtual_object import has_dict, records_in
+from pijit.core.capture.values.virtual_object import has_dict, virtual_objects_in
 from pijit.core.errors import Break
 from pijit.core.graph.types import FLAG, WORD, Holding, Object, SampledClass
 from pijit.guards.facts import type_name
@@ -108,13 +108,13 @@ def store_in_list_element(interpreter: Interpreter, owner: ListElement, name: st
     python = owner.type.python
     interpreter.context.base.samples.store(owner.type, name, kind_of_attribute(value))
     for known in list(interpreter.state.locals.values()) + interpreter.state.stack:
-        for record in records_in(known):
-            if name not in record.names or python not in (None, record.python):
+        for virtual in virtual_objects_in(known):
+            if name not in virtual.names or python not in (None, virtual.python):
                 continue
-            if not record.writable:
+            if not virtual.writable:
                 raise Break("PJ220", attribute=name, object="object of a list",
-                            because="it may be a known object of class %s" % type_name(record.python))
-            interpreter.rely_on_ownership(record)
+                            because="it may be a known object of class %s" % type_name(virtual.python))
+            interpreter.rely_on_ownership(virtual)
     value = shared(interpreter, [interpreter.as_object(value)])[0]
     interpreter.context.changed.add((ListElement, name) if python is None else ((ListElement, name), id(python)))
     interpreter.context.mutates = True

@@ -21,8 +21,8 @@ from pijit.core.capture.values.virtual_object import (
     has_pointer,
     is_virtual_list,
     mapped,
-    records_in,
     replace_in,
+    virtual_objects_in,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Output, Value
@@ -33,7 +33,7 @@ LOOK_AROUND = (locals, vars, eval, exec)
 """Functions that give the variables of their caller to other code."""
 
 
-def record_parameters(interpreter: Recorder, value: VirtualObject, block: Block, hint: str,
+def virtual_object_parameters(interpreter: Recorder, value: VirtualObject, block: Block, hint: str,
                       like: Optional[Abstract]) -> VirtualObject:
     """A copy of ``value`` whose attributes are parameters of ``block``; so is its object, if it may have one."""
     known = like if isinstance(like, VirtualObject) else value
@@ -48,8 +48,8 @@ def record_parameters(interpreter: Recorder, value: VirtualObject, block: Block,
     return value.like(**found)
 
 
-def record_parts(interpreter: Recorder, wanted: VirtualObject, given: Any) -> List[Value]:
-    """The values for the parameters of `record_parameters`."""
+def virtual_object_parts(interpreter: Recorder, wanted: VirtualObject, given: Any) -> List[Value]:
+    """The values for the parameters of `virtual_object_parameters`."""
     given = interpreter.use(given)
     if not isinstance(given, VirtualObject) or given.names != wanted.names:
         raise Break("PJ213")
@@ -59,7 +59,7 @@ def record_parts(interpreter: Recorder, wanted: VirtualObject, given: Any) -> Li
     return parts
 
 
-def record_output(interpreter: Recorder, value: VirtualObject) -> Output:
+def virtual_object_output(interpreter: Recorder, value: VirtualObject) -> Output:
     """The output for an object that is made where the kernel exits, once for all values that refer to it."""
     if value.value is not None:
         return Output("value", value.value)
@@ -75,48 +75,48 @@ def record_output(interpreter: Recorder, value: VirtualObject) -> Output:
     return Output(kind, (value.names, token), parts, (value.origin,))
 
 
-def origin_of(interpreter: Interpreter, record: VirtualObject) -> Value:
-    """The address of the object that a record was at the start of the segment, or 0."""
-    if record.origin is not None:
-        return record.origin
-    if record.root is not None:
-        found = interpreter.segment_input(record.root, Object(record.python))
+def origin_of(interpreter: Interpreter, virtual: VirtualObject) -> Value:
+    """The address of the object that a virtual object stood for at the start of the segment, or 0."""
+    if virtual.origin is not None:
+        return virtual.origin
+    if virtual.root is not None:
+        found = interpreter.segment_input(virtual.root, Object(virtual.python))
         return interpreter.emit("origin", [found], WORD)
     return interpreter.emit("const", [], WORD, {"value": 0})
 
 
-def made_object(interpreter: Interpreter, record: VirtualObject) -> Value:
-    """The pointer to the object of a record, which is made now. From now on other code may refer to it."""
-    if is_virtual_list(record):
+def made_object(interpreter: Interpreter, virtual: VirtualObject) -> Value:
+    """The pointer to the object that a virtual object stands for, which is made now. From now on other code may refer to it."""
+    if is_virtual_list(virtual):
         raise Break("PJ202", value="list")
-    if record.root is None and not record.shared:
-        record = interpreter.use(find_in(interpreter.state, record.token) or record)
-    if record.value is not None:
-        return record.value
-    if record.root is not None:
-        made = interpreter.segment_input(record.root, Object(record.python))
+    if virtual.root is None and not virtual.shared:
+        virtual = interpreter.use(find_in(interpreter.state, virtual.token) or virtual)
+    if virtual.value is not None:
+        return virtual.value
+    if virtual.root is not None:
+        made = interpreter.segment_input(virtual.root, Object(virtual.python))
     else:
-        made = Value(-1, Object(record.python)) if record.shared else _new_object(interpreter, record)
-    if not record.shared:
-        change_record(interpreter, record.token,
+        made = Value(-1, Object(virtual.python)) if virtual.shared else _new_object(interpreter, virtual)
+    if not virtual.shared:
+        change_virtual_object(interpreter, virtual.token,
                       lambda one: one.like(shared=True, writable=False, value=made, origin=None, changed=False))
     return made
 
 
-def _new_object(interpreter: Interpreter, record: VirtualObject) -> Value:
-    if record.token < 0:
-        raise Break("PJ216", because="the %s is an object of the caller's" % type_name(record.python))
-    cls, names = interpreter.object_value(interpreter.use(record.cls)), interpreter.object_value(Const(record.names))
-    operands = ([origin_of(interpreter, record), cls, names]
-                + [interpreter.stored_value(interpreter.use(item)) for item in record.items])
-    name = "changed_instance" if record.changed else "new_instance"
-    return interpreter.emit(name, operands, Object(record.python))
+def _new_object(interpreter: Interpreter, virtual: VirtualObject) -> Value:
+    if virtual.token < 0:
+        raise Break("PJ216", because="the %s is an object of the caller's" % type_name(virtual.python))
+    cls, names = interpreter.object_value(interpreter.use(virtual.cls)), interpreter.object_value(Const(virtual.names))
+    operands = ([origin_of(interpreter, virtual), cls, names]
+                + [interpreter.stored_value(interpreter.use(item)) for item in virtual.items])
+    name = "changed_instance" if virtual.changed else "new_instance"
+    return interpreter.emit(name, operands, Object(virtual.python))
 
 
 def apart_from_root(interpreter: Interpreter, value: Abstract, token: int) -> Abstract:
     """A value that the segment has found, with an object inside that will change,
     so its parts are not read from its path again."""
-    if not any(record.token == token for record in records_in(value)):
+    if not any(virtual.token == token for virtual in virtual_objects_in(value)):
         return value
     if value.root is not None and isinstance(value, VirtualObject):
         found = ({"value": interpreter.object_value(value)} if value.shared
@@ -133,12 +133,13 @@ def apart_from_root(interpreter: Interpreter, value: Abstract, token: int) -> Ab
     return value.with_mapped_parts(lambda part: apart_from_root(interpreter, part, token))
 
 
-def change_record(interpreter: Interpreter, token: int, change: Callable[[VirtualObject], VirtualObject]) -> None:
+def change_virtual_object(interpreter: Interpreter, token: int,
+                          change: Callable[[VirtualObject], VirtualObject]) -> None:
     """Replace an object in all known values, and note the change where callers hold it."""
     state, before = interpreter.state, interpreter.state.locals
     state.locals = {name: apart_from_root(interpreter, value, token) for name, value in state.locals.items()}
     state.stack = [apart_from_root(interpreter, value, token) for value in state.stack]
-    replace_in(interpreter.state, lambda record: change(record) if record.token == token else record)
+    replace_in(interpreter.state, lambda virtual: change(virtual) if virtual.token == token else virtual)
     for name, value in interpreter.state.locals.items():
         if name.startswith(LENT) and value is not before[name]:
             interpreter.context.stores.setdefault(interpreter.instr.index, set()).add(name)
@@ -150,10 +151,10 @@ def after_bytecode_saw(instr: Instr, before: Any, after: Any) -> None:
     count = pops(instr)
     taken = before.stack[-count:] if count else before.stack if count is None else []
     looks = any(isinstance(value, Const) and any(value.object is one for one in LOOK_AROUND) for value in taken)
-    known = {record.token for value in taken for record in records_in(value)}
-    replace_in(after, lambda record: record.like(
-        items=tuple(map(after_bytecode, record.items)), settled=True,
-        writable=record.writable and not looks and record.token not in known))
+    known = {virtual.token for value in taken for virtual in virtual_objects_in(value)}
+    replace_in(after, lambda virtual: virtual.like(
+        items=tuple(map(after_bytecode, virtual.items)), settled=True,
+        writable=virtual.writable and not looks and virtual.token not in known))
     for name, value in after.locals.items():
         if is_location(name):  # it may hold another object now: guards say whether it is one of these
-            after.locals[name] = mapped(value, lambda record: record.like(token=next(FRESH)))
+            after.locals[name] = mapped(value, lambda virtual: virtual.like(token=next(FRESH)))

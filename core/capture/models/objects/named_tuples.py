@@ -56,7 +56,7 @@ def why_not_plain(kind: type, base: type) -> Optional[str]:
     return "its class has %s" % defined[0] if defined else None
 
 
-def new_record(interpreter: Interpreter, cls: Const, base: type = object) -> VirtualObject:
+def new_virtual_object(interpreter: Interpreter, cls: Const, base: type = object) -> VirtualObject:
     """A new virtual object of a class whose objects are all of the builtin class ``base``."""
     why = why_not_plain(cls.object, base)
     if why is not None:
@@ -64,9 +64,9 @@ def new_record(interpreter: Interpreter, cls: Const, base: type = object) -> Vir
     cls = interpreter.use(interpreter.by_one_path(cls))
     for name in ("__getattribute__",) + NEVER:
         interpreter.rely(cls, Holds(name, class_value(cls.object, name)))
-    record = VirtualObject(cls, next(FRESH))
-    record.defined_at = interpreter.instr.index
-    return record
+    virtual = VirtualObject(cls, next(FRESH))
+    virtual.defined_at = interpreter.instr.index
+    return virtual
 
 
 def require_holdable(value: Abstract) -> None:
@@ -80,7 +80,7 @@ def new_row(interpreter: Interpreter, cls: Const, items: List[Abstract]) -> Virt
     for item in items:
         require_holdable(item)
     names = tuple(map(str, range(len(items))))
-    return new_record(interpreter, cls, tuple).like(names=names, items=tuple(map(interpreter.as_object, items)),
+    return new_virtual_object(interpreter, cls, tuple).like(names=names, items=tuple(map(interpreter.as_object, items)),
                                                     writable=False)
 
 
@@ -102,7 +102,7 @@ def call_tuple_new(interpreter: Interpreter, arguments: List[Abstract], keywords
 def call_object_new(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``object.__new__(cls)``; CPython rejects classes whose objects have more than attributes."""
     only(arguments, keywords, "__new__", 1)
-    return new_record(interpreter, _class_to_make(arguments, object))
+    return new_virtual_object(interpreter, _class_to_make(arguments, object))
 
 
 def _items(interpreter: Interpreter, value: Abstract) -> List[Abstract]:

@@ -21,7 +21,7 @@ from pijit.core.bytecode.linker.osr import Given
 from pijit.core.capture.models.protocol import Interpreter, Recorder
 from pijit.core.capture.models.stdlib.known_managers import FLAGS, entered, ready
 from pijit.core.capture.values.lattice import Abstract, BoundFunction, Const, Unknown
-from pijit.core.capture.values.virtual_object import Display, records_in, replace_in
+from pijit.core.capture.values.virtual_object import Display, replace_in, virtual_objects_in
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Output
 from pijit.core.graph.ops import ASKS_NUMPY, RAISES_FLAGS
@@ -149,5 +149,5 @@ def forget_managers(state: Any) -> None:
     if not entered:
         return
     state.stack = [Unknown("PJ206", value.defined_at) if isinstance(value, Manager) else value for value in state.stack]
-    had = {record.token for value in entered for record in records_in(value)}
-    replace_in(state, lambda record: record.like(writable=record.writable and record.token not in had))
+    had = {virtual.token for value in entered for virtual in virtual_objects_in(value)}
+    replace_in(state, lambda virtual: virtual.like(writable=virtual.writable and virtual.token not in had))
