@@ -191,7 +191,7 @@ class Entry:
         callees: the states of called functions that are compiled on their own.
         reentry_reports: reports of the re-entries.
         entrance: the entry of calls into ``linked_code``, an ``Entrance``.
-        seen: the type profile with which it was captured; see `type_feedback`.
+        observed: the type profile with which it was captured; see `type_feedback`.
         lines: for each source of a guard, the first line of the program that relies on it.
         record: a ``CaptureRecord``, the texts of the capture.
         patience: factor by which its calls may take longer than others' and still be timed; see `entry_timing`.
@@ -205,7 +205,7 @@ class Entry:
                  launchers: List[Any], observers: Dict[int, Any],
                  why: str = "", reentries: Sequence[Any] = (), moved_code: Optional[CodeType] = None,
                  stays: Sequence[BreakReport] = (), callees: Sequence[Any] = (),
-                 reentry_reports: Sequence[ReentryReport] = (), entrance: Any = None, seen: Any = None,
+                 reentry_reports: Sequence[ReentryReport] = (), entrance: Any = None, observed: Any = None,
                  lines: Optional[Dict[Any, str]] = None, record: Any = None, patience: int = 1,
                  hinted: Optional[Dict[int, int]] = None, counters: Sequence[Any] = ()) -> None:
         self.counters = tuple(counters)
@@ -214,7 +214,7 @@ class Entry:
         self.record = record
         self.trial: Any = None
         self.retired: Optional[str] = None
-        self.seen = seen
+        self.observed = observed
         self.lines = lines or {}
         self.program = program
         self.linked_code = linked_code

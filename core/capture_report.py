@@ -14,7 +14,7 @@ from pijit.core.break_causes import line_of
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.instructions import opcodes
 from pijit.core.bytecode.instructions.predicates import stores_local
-from pijit.core.capture.build.exits import ROUNDS
+from pijit.core.capture.build.exits import ITERATIONS
 from pijit.core.capture.build.guards import pair_guard
 from pijit.core.capture.build.segment import Captured, InlinedCall
 from pijit.core.capture.driver import Candidate, Capture
@@ -79,8 +79,8 @@ class CaptureRecord:
         graphs = [candidate.segment for candidate in numbered]
         self.uses = "\n".join(text for captured in graphs for text in format_use(captured, result.cfg.function))
         self.guards = "\n".join(format_guards(graphs, program))
-        made = [(candidate.segment, outcome) for one, outcomes in zip(results, compiled)
-                for candidate, outcome in zip(one.candidates, outcomes) if isinstance(outcome, Kernel)]
+        made = [(candidate.segment, kernel) for one, kernels_or_breaks in zip(results, compiled)
+                for candidate, kernel in zip(one.candidates, kernels_or_breaks) if isinstance(kernel, Kernel)]
         self.effects = effect_reports([captured for captured, _ in made], result.cfg.function.instructions, broken)
         self.inlined = inlined_reports([captured for captured, _ in made])
         self.kernels = [kernel for _, kernel in made] + list(reentries)
@@ -208,7 +208,7 @@ def format_use(captured: Captured, function: Any) -> Iterator[str]:
         names = list(exit.locals) + ["stack[-%d]" % (k + 1) for k in range(exit.stack)]
         kept: Dict[str, List[str]] = {"computed": [], "rebuilt": [], "handed on": []}
         for name, output in zip(names, outputs):
-            if name == ROUNDS:
+            if name == ITERATIONS:
                 continue
             kept[_GIVEN.get(output.kind, "rebuilt")].append(name)
         line = next((instr.lineno for instr in function.instructions[exit.target::-1] if instr.lineno), 0)
@@ -224,18 +224,18 @@ def segment_reports(result: Capture, compiled: Sequence[Any]) -> List[SegmentRep
     """A report per segment, except for those that only move values."""
     reports = []
     instructions = result.cfg.function.instructions
-    for candidate, outcome in zip(result.candidates, compiled):
-        if outcome is None or isinstance(outcome, Break) and outcome.facts.get("work") == 0:
+    for candidate, kernel_or_break in zip(result.candidates, compiled):
+        if kernel_or_break is None or isinstance(kernel_or_break, Break) and kernel_or_break.facts.get("work") == 0:
             continue
         indices = sorted(set(candidate.region.instructions()))
         lines = [line for line in (instructions[i].lineno for i in indices) if line]
-        is_kernel = isinstance(outcome, Kernel)
+        is_kernel = isinstance(kernel_or_break, Kernel)
         captured = candidate.captured
         number, inlined = (captured.number, captured.inlined) if captured is not None else (0, 0)
         exits = len(captured.graph.exits) if captured is not None else 0
         reports.append(SegmentReport(
             number, "kernel" if is_kernel else "bytecode", min(lines or [0]), max(lines or [0]),
-            len(indices), exits, "" if is_kernel else reason(outcome.reason_id, **outcome.facts),
+            len(indices), exits, "" if is_kernel else reason(kernel_or_break.reason_id, **kernel_or_break.facts),
             busy_lines(instructions, indices), inlined))
     return reports
 

@@ -51,7 +51,7 @@ class Start(NamedTuple):
     arrived: Dict[str, Abstract]
 
 
-def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen: ObservedKinds,
+def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], observed: ObservedKinds,
                pending: Optional[Pending], why: str, start: Optional[Start] = None) -> Entry:
     """Capture, compile, guard and link for one call.
 
@@ -59,7 +59,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     ``start`` is the loop header at which a running call continues.
     """
     with signals_deferred():
-        builder = _EntryBuilder(state, code, roots, seen, pending, start)
+        builder = _EntryBuilder(state, code, roots, observed, pending, start)
         builder.capture()
         builder.compile()
         builder.place_launchers()
@@ -73,10 +73,10 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
 class _EntryBuilder:
     """The steps that make one entry, and what each of them leaves to the later ones."""
 
-    def __init__(self, state: State, code: types.CodeType, roots: Tuple[Any, ...], seen: ObservedKinds,
+    def __init__(self, state: State, code: types.CodeType, roots: Tuple[Any, ...], observed: ObservedKinds,
                  pending: Optional[Pending], start: Optional[Start]) -> None:
         self.state, self.config, self.code, self.roots = state, state.config, code, roots
-        self.seen, self.pending, self.start = seen, pending, start
+        self.observed, self.pending, self.start = observed, pending, start
         self.clock = Clock()
 
     def capture(self) -> None:
@@ -86,8 +86,8 @@ class _EntryBuilder:
         analysed = self.state.analysed(self.code)
         self.results: List[Capture] = []
         with recorded(config.print_after_all) as self.stages:
-            numbering = Numbering(self.code.co_name, len(self.seen.profiles) == 1, self.stages)
-            for profile in self.seen.profiles:
+            numbering = Numbering(self.code.co_name, len(self.observed.profiles) == 1, self.stages)
+            for profile in self.observed.profiles:
                 self.results.append(capture(CaptureRequest(
                     analysed, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
                     self.state.specialisation, inliner_of(config),
@@ -118,7 +118,7 @@ class _EntryBuilder:
         measure_loops(self.state, self.result.cfg, self.made, list(self.reentries.values()))
 
     def place_observers(self) -> None:
-        """Observers of unknown values, and the ways by which a running call moves to newer code."""
+        """Observers of unknown values, and the code by which a running call moves to newer code."""
         pending, results = self.pending, self.results
         self.broken = sorted(dict(found for one in reversed(results) for found in one.breaks()).items())
         self.observers: Dict[int, Any] = {}
@@ -149,8 +149,8 @@ class _EntryBuilder:
         probes = [ValueProbe(index, observer, unpacked(instructions[index]))
                   for index, observer in self.observers.items()]
         return _linked(self.config, self.result, self.sites, probes,
-                       {key: way.site for key, way in self.reentries.items()}, self.osr_checks, header, self.call_sites,
-                       landings, self.announce)
+                       {key: reentry.site for key, reentry in self.reentries.items()}, self.osr_checks, header,
+                       self.call_sites, landings, self.announce)
 
     def guard(self) -> None:
         """The guard program, and the kernel that runs before the function has a frame."""
@@ -166,8 +166,8 @@ class _EntryBuilder:
         """The entry, with its reports; captures drop the user's values."""
         results, reentries, first, program = self.results, self.reentries, self.frameless_start, self.program
         segments = segment_reports(self.result, self.compiled[0])
-        for one, outcomes in zip(results[1:], self.compiled[1:]):
-            segments += [report for report in segment_reports(one, outcomes) if report.kind == "kernel"]
+        for one, kernels_or_breaks in zip(results[1:], self.compiled[1:]):
+            segments += [report for report in segment_reports(one, kernels_or_breaks) if report.kind == "kernel"]
         breaks = break_reports(self.result, self.code.co_filename, break_causes(results, self.broken))
         stay = break_reports(self.result, self.code.co_filename, self.stays)
         reentry_reports = [reentry_report(results[number], results[number].reentries[key]) for number, key in reentries]
@@ -178,8 +178,8 @@ class _EntryBuilder:
         entrance = _hook.Entrance(self.linked, None, ()) if first is None else _hook.Entrance(
             self.linked, first.launcher, self.landings.get(first.launcher.callable, ()))
         hinted = {index: line for one in results for index, line in one.hinted().items()}
-        seen, observers = self.seen, self.observers
-        if (seen.kinds or hinted) and not observers and seen.renewals < MAX_RENEWALS:
+        observed, observers = self.observed, self.observers
+        if (observed.kinds or hinted) and not observers and observed.renewals < MAX_RENEWALS:
             for launcher in self.last:
                 launcher.entry = program
         counters = counted(self.function.instructions, self.made) + counted(
@@ -190,7 +190,7 @@ class _EntryBuilder:
                        for callee in found}.values())
         return Entry(program, self.linked, segments, breaks, [one.launcher for one in self.made], observers, why,
                      [reentry.launcher for reentry in reentries.values()], self.moved, stay, called, reentry_reports,
-                     entrance, seen, lines_of(candidate.segment for _, candidate, _ in self.kept), record,
+                     entrance, observed, lines_of(candidate.segment for _, candidate, _ in self.kept), record,
                      patience(self.config, [candidate.segment for _, candidate, _ in self.kept]), hinted, counters)
 
 

@@ -14,7 +14,7 @@ from pijit.core.bytecode.assembler.emit import ANSWERS_BARE, USUAL_EXIT
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.linker.link import Call, ExitPlan, Site, held_back
 from pijit.core.bytecode.linker.osr import move_points
-from pijit.core.capture.build.exits import ROUNDS
+from pijit.core.capture.build.exits import ITERATIONS
 from pijit.core.capture.build.graph_builder import state_at
 from pijit.core.capture.build.guards import is_unsure, launch_arguments, may_wait, segment_program
 from pijit.core.capture.build.segment import Captured
@@ -85,9 +85,9 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Fun
     order = sorted({which for which, _ in kernel.exits}, key=lambda n: (exits[n].poll, exits[n].side, n))
     numbers = tuple(order.index(which) or USUAL_EXIT for which, _ in kernel.exits)
     width = max(len(codes) for _, codes in kernel.exits)
-    rounds = [e.locals.index(ROUNDS) if ROUNDS in e.locals else None for e in exits]
-    plans = [ExitPlan(e.target, tuple(None if name == ROUNDS else name for name in e.locals), e.stack, e.side, e.poll,
-                      None if e.reentry is None else (number, e.reentry), e.rest, e.given, e.deleted, e.empty)
+    iterations = [e.locals.index(ITERATIONS) if ITERATIONS in e.locals else None for e in exits]
+    plans = [ExitPlan(e.target, tuple(None if name == ITERATIONS else name for name in e.locals), e.stack, e.side,
+                      e.poll, None if e.reentry is None else (number, e.reentry), e.rest, e.given, e.deleted, e.empty)
              for e in (exits[which] for which in order)]
     bare = usual_exits(kernel, plans[0], numbers) if ANSWERS_BARE and not gate else ()
     held = held_back(plans)
@@ -96,7 +96,7 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Fun
                         tuple(codes for _, codes in kernel.exits), width, kernel.name, kernel.owner, numbers, polls,
                         prepare, returning, tuple(held.get(which) for which in numbers), slots,
                         kernel.flavour.nogil and not (captured.has_loop and may_wait(program)),
-                        tuple(rounds[which] for which, _ in kernel.exits), gate, bare)
+                        tuple(iterations[which] for which, _ in kernel.exits), gate, bare)
     return launcher, Call(launcher.callable, passed, width, tuple(plans), numbers, bool(bare))
 
 

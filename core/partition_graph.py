@@ -145,13 +145,13 @@ class _Splitter:
     def _reached(self, targets: Iterable[int]) -> Set[int]:
         """The boxes that control reaches first from these instructions."""
         found: Set[int] = set()
-        seen: Set[int] = set()
+        visited: Set[int] = set()
         todo = list(targets)
         while todo:
             i = todo.pop()
-            if i in seen:
+            if i in visited:
                 continue
-            seen.add(i)
+            visited.add(i)
             if i in self.starts:
                 found.update(self.starts[i])
             elif i in self.run_at:

@@ -251,7 +251,7 @@ class State:
                 return self._observed(pending, code, roots)
         for entry in self.entries:
             if entry.program.retired and entry.program.explain_failure(*roots) is None:
-                return self._observe_anew(entry, code, roots)
+                return self._observe_again(entry, code, roots)
         self.pending = [pending for pending in self.pending if not pending.entry.program.dead]
         if self.churn.is_waiting():
             return None
@@ -293,14 +293,14 @@ class State:
         recompiles.log(logging.INFO if self.config.log_recompile else logging.DEBUG, "%s: %s",
                        self.py_func.__qualname__, self.recompiles[-1])
 
-    def _observe_anew(self, entry: Entry, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
+    def _observe_again(self, entry: Entry, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
         """Replace an entry whose segments no longer fit by a capture that observes the calls' results again."""
         lines = ", ".join(map(str, sorted(set(entry.hinted.values()))))
         facts = {"line": lines, "guard": _guard_that_failed(entry)} if lines else _misfit(entry)
         why = stance.allow(self.py_func, reason("PJ306" if lines else "PJ305", **facts))
         self.hints.wrong.update(entry.hinted)
         self.entries = [other for other in self.entries if other is not entry]
-        return self._with_entry(Pending(_weakly(self.on_visit), entry.seen), code, roots, why)
+        return self._with_entry(Pending(_weakly(self.on_visit), entry.observed), code, roots, why)
 
     def _served_meanwhile(self, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
         """The code that another thread has captured for calls like this one since this one missed, or None."""
@@ -317,7 +317,7 @@ class State:
         news = pending.take()
         facts = pending.entry.record.by_line(news)
         why = reason("PJ302" if start is None else "PJ304", **facts) if news else ""
-        return self._with_entry(pending, code, roots, why, start, bool(news) and pending.rounds < MAX_OBSERVATIONS)
+        return self._with_entry(pending, code, roots, why, start, bool(news) and pending.recaptures < MAX_OBSERVATIONS)
 
     def _move(self, pending: Pending, header: int, code: types.CodeType,
               roots: Tuple[Any, ...]) -> Optional[Tuple[types.CodeType, int]]:

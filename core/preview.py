@@ -40,11 +40,11 @@ def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tupl
     state = State(function, function, known.config)
     state.met, state.hints = known.met, known.hints
     state.ignored_flags, state.constant_globals = known.ignored_flags, known.constant_globals
-    seen = known.entries[-1].seen if known.entries else ObservedKinds()
+    observed = known.entries[-1].observed if known.entries else ObservedKinds()
     roots = _roots(function, args, kwargs)
     try:
         with recorded():
-            return [make_entry(state, function.__code__, roots, seen, None, "")], state.failures
+            return [make_entry(state, function.__code__, roots, observed, None, "")], state.failures
     except TypeHintWarning:
         raise  # the user's warning filter asks for it
     except Exception as error:

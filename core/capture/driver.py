@@ -91,9 +91,9 @@ class Capture:
                 if opname not in opcodes.RETURNS and not (opname in SHUFFLES and error.reason_id == "PJ218"):
                     found.setdefault(index, error)
         for index, why in self.analysis.context.leaving.items():
-            aside = Break("PJ232", **why.facts)
-            aside.trail = why.trail
-            found.setdefault(index, aside)
+            cold = Break("PJ232", **why.facts)
+            cold.trail = why.trail
+            found.setdefault(index, cold)
         return sorted(found.items())
 
     def captured(self) -> Set[int]:

@@ -148,24 +148,24 @@ class Proofs:
 
     # ---- proofs ----
 
-    def _prove(self, goal: Form, block: Block, extra: List[Form], depth: int, seen: Set[FrozenSet[Any]]) -> bool:
+    def _prove(self, goal: Form, block: Block, extra: List[Form], depth: int, visited: Set[FrozenSet[Any]]) -> bool:
         if self.forms.extent(goal)[1] <= 0:
             return True
         key = frozenset(goal.items())
-        if not depth or len(goal) > MOST_TERMS or key in seen or not self._effort:
+        if not depth or len(goal) > MOST_TERMS or key in visited or not self._effort:
             return False
-        seen.add(key)
+        visited.add(key)
         self._effort -= 1
         known = extra + self.at(block)
-        ways: List[List[Form]] = []
+        choices: List[List[Form]] = []
         for atom, factor in goal.items():
             if atom is not None:
                 rests = [_without(goal, factor, fact, atom) for fact in known + self._about(atom) if atom in fact]
-                ways.append([rest for rest in rests if rest is not None])
-                if not ways[-1] and self._is_hopeless(atom, factor, goal):
+                choices.append([rest for rest in rests if rest is not None])
+                if not choices[-1] and self._is_hopeless(atom, factor, goal):
                     return False
-        few: List[Form] = min(filter(None, ways), key=len, default=[])
-        return (any(self._prove(rest, block, extra, depth - 1, seen) for rest in few)
+        few: List[Form] = min(filter(None, choices), key=len, default=[])
+        return (any(self._prove(rest, block, extra, depth - 1, visited) for rest in few)
                 or any(self._by_cases(goal, atom, block, extra, depth) for atom in goal if atom is not None))
 
     def _is_hopeless(self, atom: Value, factor: int, goal: Form) -> bool:
@@ -283,13 +283,13 @@ class Proofs:
     def _most(self, step: Form, param: Value, depth: int) -> int:
         """The largest value of a step on any path, as if the variable was 0 where it is assigned a new start."""
         for atom in step if depth else ():
-            ways = self._ways(atom) if atom is not None and atom is not param else []
-            if ways:
+            choices = self._choices(atom) if atom is not None and atom is not param else []
+            if choices:
                 rest = plus(step, {atom: 1}, -step[atom])
-                return max(self._most(plus(rest, way, step[atom]), param, depth - 1) for way in ways)
+                return max(self._most(plus(rest, choice, step[atom]), param, depth - 1) for choice in choices)
         return self.forms.extent(plus(step, {param: 1}, -step.get(param, 0)))[1]
 
-    def _ways(self, atom: Value) -> List[Form]:
+    def _choices(self, atom: Value) -> List[Form]:
         """The forms of a value, one for each path to it, if all are known."""
         op = self.forms.made.get(atom)
         if op is not None:

@@ -174,7 +174,7 @@ OF_HANDLERS = {
     "collections.deque": "iterable maxlen", "collections.defaultdict": "factory",
     "builtins.dict": "x", "collections.defaultdict.copy": "x", "collections.Counter.copy": "x",
     "builtins.set": "x", "builtins.frozenset": "x", "helpers.frozen": "items",
-    "helpers.counted": "items", "helpers.counted_anew": "items", "helpers.most_common": "owner count",
+    "helpers.counted": "items", "helpers.recounted": "items", "helpers.most_common": "owner count",
     "helpers.joined": "...", "builtins.range": "start stop step",
     "builtins.len": "x", "helpers.range_start": "x", "helpers.range_step": "x",
     "helpers.variable": "environment name", "helpers.lacks_variable": "environment name",

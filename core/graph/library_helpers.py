@@ -96,7 +96,7 @@ def counted(items: Iterable[Any]) -> Any:
     return Counter(items)
 
 
-def counted_anew(items: List[Any]) -> Any:
+def recounted(items: List[Any]) -> Any:
     """The same for numbers that were boxed again; ValueError for a NaN, which a Counter finds by identity."""
     if any(item != item for item in items):
         raise ValueError("NaN")

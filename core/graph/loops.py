@@ -50,12 +50,12 @@ def loops_of(graph: Graph, over: Dict[Block, Set[Block]]) -> List[Loop]:
 
 def leads_to(block: Block, target: Block, loop: Loop) -> bool:
     """Whether an iteration of a loop may go from one of its blocks to another one."""
-    seen, todo = {loop.header}, [block]
+    visited, todo = {loop.header}, [block]
     while todo:
         one = todo.pop()
         if one is target:
             return True
-        if one not in seen or one is block:
-            seen.add(one)
-            todo += [jump.block for jump in one.terminator.targets() if jump.block in loop.body - seen]
+        if one not in visited or one is block:
+            visited.add(one)
+            todo += [jump.block for jump in one.terminator.targets() if jump.block in loop.body - visited]
     return False

@@ -126,15 +126,15 @@ class Object:
 class SampledClass(Object):
     """An object of one class, or of any class if ``python`` is None, such as an element of a long list.
 
-    ``seen`` is the number of the samples that it resembles, or the types of its attributes by name. Each read must
+    ``sampled`` is the number of the samples that it resembles, or the types of its attributes by name. Each read must
     check the type. Graphs may outlive the class; then no guard on it holds.
     """
 
-    __slots__ = ("reference", "seen")
+    __slots__ = ("reference", "sampled")
 
-    def __init__(self, python: Optional[type], seen: Union[int, Dict[str, Optional["Type"]]]) -> None:
+    def __init__(self, python: Optional[type], sampled: Union[int, Dict[str, Optional["Type"]]]) -> None:
         self.reference = weakref.ref(python) if python is not None else None
-        self.seen = seen
+        self.sampled = sampled
 
     @property
     def python(self) -> Any:  # type: ignore[override]
@@ -151,11 +151,11 @@ class SampledClass(Object):
 class Entries(Object):
     """A dict that resembles the sampled dicts of a number; each read of an entry must check its type."""
 
-    __slots__ = ("seen",)
+    __slots__ = ("sampled",)
 
-    def __init__(self, seen: int) -> None:
+    def __init__(self, sampled: int) -> None:
         super().__init__(dict)
-        self.seen = seen
+        self.sampled = sampled
 
 
 class ListOf(Object):

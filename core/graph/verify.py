@@ -79,18 +79,18 @@ def dominators(graph: Graph) -> Dict[Block, Set[Block]]:
 
 def _why_block_invalid(graph: Graph, block: Block, defined_in: Dict[Value, Block],
                        dominators: Dict[Block, Set[Block]]) -> Any:
-    seen = set(block.params)
+    defined = set(block.params)
 
     def visible(value: Value) -> bool:
         where = defined_in.get(value)
-        return value in seen or (where is not None and where is not block and where in dominators[block])
+        return value in defined or (where is not None and where is not block and where in dominators[block])
 
     for op in block.ops:
         reason = _why_op_invalid(graph, op, visible)
         if reason:
             return "%s: %s" % (format_op(op), reason)
         if op.result is not None:
-            seen.add(op.result)
+            defined.add(op.result)
     return _why_terminator_invalid(graph, block.terminator, visible)
 
 

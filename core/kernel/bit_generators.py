@@ -85,8 +85,8 @@ def _bit_generator(generator: Any) -> Any:
     return generator.bit_generator if hasattr(generator, "bit_generator") else generator._bit_generator
 
 
-def _memory(thing: Any) -> List[int]:
-    return list((ctypes.c_size_t * (type(thing).__basicsize__ // 8)).from_address(id(thing)))
+def _memory(instance: Any) -> List[int]:
+    return list((ctypes.c_size_t * (type(instance).__basicsize__ // 8)).from_address(id(instance)))
 
 
 def _bits_of(generator: Any) -> List[int]:
@@ -95,9 +95,9 @@ def _bits_of(generator: Any) -> List[int]:
     return list((ctypes.c_size_t * 5).from_address(address))
 
 
-def _offset(thing: Any, wanted: Sequence[int]) -> int:
+def _offset(instance: Any, wanted: Sequence[int]) -> int:
     """The offset of these words in an object's memory, in bytes. Raises `_Missing` unless they occur exactly once."""
-    words = _memory(thing)
+    words = _memory(instance)
     found = [k for k in range(len(words)) if words[k:k + len(wanted)] == list(wanted)]
     if len(found) != 1:
         raise _Missing

@@ -15,7 +15,7 @@ from pijit.core.named_tuples import NamedTuple
 STATUS = "STATUS"
 """The result is 0, or the launcher's ERROR with an exception set."""
 
-DECLINES = "DECLINES"
+BAILS_OUT = "BAILS_OUT"
 """The same, or another number if the kernel must leave by the operation's side exit."""
 
 VALUE = "VALUE"

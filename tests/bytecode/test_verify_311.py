@@ -190,9 +190,9 @@ def test_loads_of_the_standard_library_are_proved():
             code = todo.pop()
             todo += [const for const in code.co_consts if isinstance(const, types.CodeType)]
             function = decode(code)
-            put_aside = {instr.value for instr in function.instructions if instr.opname == "LOAD_FAST_AND_CLEAR"}
+            saving_store = {instr.value for instr in function.instructions if instr.opname == "LOAD_FAST_AND_CLEAR"}
             found = [instr.value if isinstance(instr.value, tuple) else (instr.value,) for instr in unproved_loads(function)]
-            assert all(put_aside.intersection(names) for names in found), code
+            assert all(saving_store.intersection(names) for names in found), code
             count += 1
     assert count > 200
 

@@ -8,9 +8,9 @@ import pytest
 
 from pijit.core import kernel
 from pijit.core.kernel.errors import CompileError
-from pijit.core.kernel.runtime_entries import DECLINES, ENTRIES, STATUS, VALUE, check_call
+from pijit.core.kernel.runtime_entries import BAILS_OUT, ENTRIES, STATUS, VALUE, check_call
 
-RESULTS = {"runtime": None, "checked": (STATUS, DECLINES)}
+RESULTS = {"runtime": None, "checked": (STATUS, BAILS_OUT)}
 """Methods of the emitter that write a call: the results that their entries may have, None for any."""
 
 
@@ -42,7 +42,7 @@ def test_calls_agree_with_the_list():
 def test_entries_are_numbered_in_order():
     assert [entry.number for entry in ENTRIES.values()] == list(range(len(ENTRIES)))
     assert all(re.match(r"[a-z]\w*$", word) for entry in ENTRIES.values() for word in (entry.name,) + entry.words)
-    assert {entry.result for entry in ENTRIES.values()} == {STATUS, DECLINES, VALUE}
+    assert {entry.result for entry in ENTRIES.values()} == {STATUS, BAILS_OUT, VALUE}
     assert ENTRIES["store_key"].words == ("dict", "key", "kind", "value")
     assert ENTRIES["clear_exception"].words == ()
 

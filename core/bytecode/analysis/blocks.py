@@ -226,13 +226,13 @@ def _connect(blocks: List[BasicBlock], block_at: Dict[int, int], flow: Flow) -> 
 
 def _reverse_postorder(blocks: List[BasicBlock]) -> List[int]:
     postorder: List[int] = []
-    seen = {0}
+    visited = {0}
     path = [(0, iter(blocks[0].successors + blocks[0].exception_successors))]
     while path:
         index, successors = path[-1]
         for successor in successors:
-            if successor not in seen:
-                seen.add(successor)
+            if successor not in visited:
+                visited.add(successor)
                 block = blocks[successor]
                 path.append((successor, iter(block.successors + block.exception_successors)))
                 break

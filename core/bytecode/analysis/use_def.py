@@ -162,12 +162,12 @@ class UseDef:
             if instr.opname == "LOAD_FAST_AND_CLEAR":
                 self._saved_at[instr.index] = self._define(SAVED, instr.value, instr.index, None)
         for instr in function.instructions:
-            at = self._put_aside_by(instr) if instr.opname == "STORE_FAST" else None
+            at = self._saving_store(instr) if instr.opname == "STORE_FAST" else None
             if at is not None:
                 self._restored_at[instr.index] = (
                     self._saved_at[at], self._define(DELETE, instr.value, instr.index, instr.raw))
 
-    def _put_aside_by(self, store: Instr) -> Optional[int]:
+    def _saving_store(self, store: Instr) -> Optional[int]:
         """The LOAD_FAST_AND_CLEAR whose variable a STORE_FAST restores, or None."""
         operands = self._cfg.function.operands
         if operands is None:
@@ -181,10 +181,10 @@ class UseDef:
         reach_in = [0] * len(cfg.blocks)
         reach_in[0] = (1 << len(cfg.function.varnames)) - 1
         work = cfg.rpo[::-1]
-        seen = set()
+        visited = set()
         while work:
             block = cfg.blocks[work.pop()]
-            seen.add(block.index)
+            visited.add(block.index)
             mask = anywhere = reach_in[block.index]
             for i in range(block.start, block.end):
                 mask = self._after(i, mask)
@@ -194,6 +194,6 @@ class UseDef:
                 for successor in successors:
                     if leaving & ~reach_in[successor]:
                         reach_in[successor] |= leaving
-                        if successor in seen:
+                        if successor in visited:
                             work.append(successor)
         return reach_in

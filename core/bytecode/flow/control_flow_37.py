@@ -121,9 +121,9 @@ class _Tracer:
 
     def _leads(self, index: int) -> int:
         """The final target of `break`, or of an exception; linked code may have jumps on the way."""
-        seen = set()
-        while self.instructions[index].opname == "JUMP_ABSOLUTE" and index not in seen:
-            seen.add(index)
+        visited = set()
+        while self.instructions[index].opname == "JUMP_ABSOLUTE" and index not in visited:
+            visited.add(index)
             index = _target(self.instructions[index])
         return index
 

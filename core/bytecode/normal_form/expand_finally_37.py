@@ -79,7 +79,7 @@ class _Copier:
             return self._cleanup(instr.lineno) + [NewInstr("JUMP_ABSOLUTE", on, instr.lineno)]
         if instr.opname == "LOAD_CONST" and self._falls_in(index):
             return self._body(following, None)
-        return self._way_out(instr) if instr.opname in LEAVES else None
+        return self._unwound(instr) if instr.opname in LEAVES else None
 
     def _falls_in(self, index: int) -> bool:
         """3.7: whether the instruction is the None with which control falls into a finally body."""
@@ -122,7 +122,7 @@ class _Copier:
         return [NewInstr("LOAD_CONST", self.assembler.const(None), line), NewInstr("DUP_TOP", None, line),
                 NewInstr("DUP_TOP", None, line), NewInstr("CALL_FUNCTION", 3, line), NewInstr("POP_TOP", None, line)]
 
-    def _way_out(self, instr: Instr) -> Optional[List[Item]]:
+    def _unwound(self, instr: Instr) -> Optional[List[Item]]:
         """3.7: leave the blocks one by one and run their bodies, instead of unwinding."""
         blocks, returning = self.cfg.block_stack[instr.index] or (), instr.opname == "RETURN_VALUE"
         unwound = _unwound(blocks, returning)

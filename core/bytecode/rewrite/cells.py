@@ -37,13 +37,13 @@ def binds_again(cfg: Any, index: int, name: str) -> bool:
     if any(type(instr.value) is CodeType and writes(instr.value, name) for instr in instructions):
         return True
     block = cfg.blocks[cfg.block_of[index]]
-    todo, seen = list(block.successors), set(block.successors)
+    todo, visited = list(block.successors), set(block.successors)
     spans = [(index + 1, block.end)]
     while todo:
         block = cfg.blocks[todo.pop()]
         spans.append((block.start, block.end))
-        todo += [one for one in block.successors if one not in seen]
-        seen.update(block.successors)
+        todo += [one for one in block.successors if one not in visited]
+        visited.update(block.successors)
     return any(instr.opname in BINDS and instr.value == name
                for start, end in spans for instr in instructions[start:end])
 

@@ -82,13 +82,13 @@ def _calls_of(cfg: CFG, load: int) -> Set[int]:
 
     There are several if an argument has branches whose ends the compiler has duplicated.
     """
-    base, calls, seen, rest = cfg.stack_depth[load], set(), {load}, list(cfg.successors[load] or ())
+    base, calls, visited, rest = cfg.stack_depth[load], set(), {load}, list(cfg.successors[load] or ())
     while rest:
         index = rest.pop()
         depth = cfg.stack_depth[index]
-        if index in seen or base is None or depth is None:  # a depth of None means unreachable
+        if index in visited or base is None or depth is None:  # a depth of None means unreachable
             continue
-        seen.add(index)
+        visited.add(index)
         instr = cfg.function.instructions[index]
         if instr.opname in _CALLS and depth - (instr.arg or 0) - _names(instr) - 2 == base - 1:
             calls.add(index)

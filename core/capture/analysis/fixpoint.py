@@ -32,8 +32,8 @@ from pijit.core.capture.state.frame_state import (
     forget_iterators,
     is_confined,
     is_lossy,
+    iterations_of,
     join_states,
-    rounds_of,
     same_values,
 )
 from pijit.core.capture.state.heap_locations import after_bytecode, identity_of, is_location, stored_by
@@ -493,4 +493,4 @@ def _raises(instr: Instr, state: FrameState) -> bool:
 
 
 def _rounds(state: FrameState) -> List[Any]:
-    return [rounds_of(value) for value in state.stack]
+    return [iterations_of(value) for value in state.stack]

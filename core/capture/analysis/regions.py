@@ -448,13 +448,13 @@ def _is_looped(region: Region, index: int) -> bool:
 
 def _reverse_postorder(entry: RegionBlock, members: Set[RegionBlock]) -> List[RegionBlock]:
     order: List[RegionBlock] = []
-    seen = {entry}
+    visited = {entry}
     stack: List[Tuple[RegionBlock, Iterator[RegionBlock]]] = [(entry, iter(list(entry.successors.values())))]
     while stack:
         region_block, successors = stack[-1]
         for successor in successors:
-            if successor in members and successor not in seen and successor is not entry:
-                seen.add(successor)
+            if successor in members and successor not in visited and successor is not entry:
+                visited.add(successor)
                 stack.append((successor, iter(list(successor.successors.values()))))
                 break
         else:

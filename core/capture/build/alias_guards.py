@@ -145,9 +145,9 @@ def _origins(builder: GraphBuilder, value: Value) -> FrozenSet[Any]:
         for jump in block.terminator.targets():
             for param, argument in zip(jump.block.params, jump.args):
                 given.setdefault(param, set()).add(argument)
-    seen, todo = {value}, [value]
+    visited, todo = {value}, [value]
     while todo:
-        new = given.get(todo.pop(), set()) - seen
-        seen |= new
+        new = given.get(todo.pop(), set()) - visited
+        visited |= new
         todo += new
-    return frozenset(inputs.get(one) for one in seen if one not in given and one not in made)
+    return frozenset(inputs.get(one) for one in visited if one not in given and one not in made)

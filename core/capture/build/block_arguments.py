@@ -26,7 +26,7 @@ from pijit.core.capture.values.lattice import (
     Unrolled,
 )
 from pijit.core.capture.values.provenance import rooted
-from pijit.core.capture.values.virtual_object import Display, VirtualObject
+from pijit.core.capture.values.virtual_object import StackTuple, VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Value
 from pijit.core.graph.types import ITERATOR_WORDS, WORD, Object
@@ -54,9 +54,9 @@ def block_parameters(builder: GraphBuilder, value: Abstract, block: Block, hint:
     if isinstance(value, Sequence):
         likes = like.items if isinstance(like, Sequence) else [None] * len(value.items)
         made = builder.graph.new_value(Object(tuple), hint)
-        block.params += [] if isinstance(value, Display) else [made]
+        block.params += [] if isinstance(value, StackTuple) else [made]
         items = [builder.block_parameters(item, block, hint, item_like) for item, item_like in zip(value.items, likes)]
-        return type(value)(items, None, value.defined_at, None if isinstance(value, Display) else made)
+        return type(value)(items, None, value.defined_at, None if isinstance(value, StackTuple) else made)
     if isinstance(value, Composite):
         return parted_parameters(builder, value, block, hint, like)
     if isinstance(value, Range):
@@ -111,7 +111,7 @@ def value_parts(builder: GraphBuilder, wanted: Abstract, given: Any) -> List[Val
     if isinstance(wanted, Sequence):
         given = builder.use(given)
         parts = [part for want, have in zip(wanted.items, given.items) for part in builder.value_parts(want, have)]
-        return parts if isinstance(wanted, Display) else [builder.object_value(given)] + parts
+        return parts if isinstance(wanted, StackTuple) else [builder.object_value(given)] + parts
     if isinstance(wanted, Composite):
         return parted_values(builder, wanted, builder.use(given))
     if isinstance(wanted, Range):

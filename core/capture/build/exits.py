@@ -20,7 +20,7 @@ from pijit.core.capture.models.objects.materialize import virtual_object_output
 from pijit.core.capture.models.stdlib.context_managers import Manager, again_at, given
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.heap_locations import is_location
-from pijit.core.capture.values.base import Composite, Raised, SliceDisplay
+from pijit.core.capture.values.base import Composite, Raised, StackSlice
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
     FRAGILE,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pijit.core.capture.build.graph_builder import GraphBuilder
 
 LOADS = CELL_LOADS | CONSTANT_LOADS | GLOBAL_LOADS | LOCAL_LOADS
-ROUNDS = "$rounds"
+ITERATIONS = "$iterations"
 """The name of a re-entry's iteration count. It leaves the kernel like a local variable, but is none."""
 
 
@@ -98,10 +98,10 @@ def _exit(builder: GraphBuilder, target: int, live: Collection[str], state: Fram
     cold = how["side"] or how.get("poll", False)
     if cold and builder.context.base.abandons:
         return abandoned(builder)
-    seen = _seen_in_traceback(builder, live, state, target) if cold else live
-    deleted = tuple(name for name in sorted(builder.stored.union(seen))
-                    if _is_deleted(builder, name, seen, state, cold))
-    names, outputs, stack = _left(builder, seen, state, deleted)
+    in_traceback = _live_in_traceback(builder, live, state, target) if cold else live
+    deleted = tuple(name for name in sorted(builder.stored.union(in_traceback))
+                    if _is_deleted(builder, name, in_traceback, state, cold))
+    names, outputs, stack = _left(builder, in_traceback, state, deleted)
     empty = tuple(k for k, value in enumerate(state.stack[builder.depth:]) if isinstance(value, Unbound))
     makers = given(state.stack)
     target = again_at(builder.cfg, target) if makers else target
@@ -152,7 +152,7 @@ def live_around(builder: GraphBuilder, target: int) -> Set[str]:
         builder.liveness.live_in(builder.resume[0]) if builder.resume else ())
 
 
-def _seen_in_traceback(builder: GraphBuilder, live: Collection[str], state: FrameState, target: int) -> Set[str]:
+def _live_in_traceback(builder: GraphBuilder, live: Collection[str], state: FrameState, target: int) -> Set[str]:
     """The live variables, and dead variables that hold numbers, because a traceback shows them.
 
     Dead numbers are left out in loops, where they would occupy a register in each iteration.
@@ -172,7 +172,7 @@ def _left(builder: GraphBuilder, live: Container[str], state: FrameState,
             continue
         if name in live and isinstance(value, Unbound):
             continue
-        if name in live or name == ROUNDS or isinstance(value, ListElement):  # its deletion may have effects
+        if name in live or name == ITERATIONS or isinstance(value, ListElement):  # its deletion may have effects
             names.append(name)
             outputs.append(builder.exit_output(value))
         elif not isinstance(builder.entry_state.locals.get(name, UNBOUND), (Unbound, Number)):
@@ -196,7 +196,7 @@ def _is_deleted(builder: GraphBuilder, name: str, live: Container[str], state: F
         return isinstance(value, Unbound)
     if not cold or value is not None and value is before or isinstance(value, (Const, ListElement)):
         return False
-    return name != ROUNDS and name in builder.function.varnames
+    return name != ITERATIONS and name in builder.function.varnames
 
 
 def exit_output(builder: GraphBuilder, value: Abstract) -> Output:
@@ -209,7 +209,7 @@ def exit_output(builder: GraphBuilder, value: Abstract) -> Output:
         return function_output(builder, value)
     if isinstance(value, UnescapedFunction) and value.root is not None:
         return Output("value", builder.segment_input(value.root, SKIP))
-    if isinstance(value, SliceDisplay) or isinstance(value, Range) and value.parts:
+    if isinstance(value, StackSlice) or isinstance(value, Range) and value.parts:
         builder._leave_once(value)
         return Output("called", None, [Output("const", class_of(value))] + list(map(builder.exit_output, value.parts)))
     if isinstance(value, (Unbound,) + FRAGILE) or isinstance(value, Unknown) and value.root is None:

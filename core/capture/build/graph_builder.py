@@ -31,7 +31,7 @@ from pijit.core.capture.state.frame_state import FrameState, has_generator
 from pijit.core.capture.state.heap_locations import find_locations, is_location, without_dead
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.state.uncaptured_effects import reach
-from pijit.core.capture.values.base import Composite, SliceDisplay
+from pijit.core.capture.values.base import Composite, StackSlice
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -309,9 +309,9 @@ class GraphBuilder(AbstractInterpreter):
         """What identifies a virtual object among those that the same exit makes."""
         return virtual.token
 
-    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
+    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, borrowed: List[int]) -> Abstract:
         """Build the body of an inlined callee; returns the result of the call."""
-        return analysis.build_into(self, context, entry, lent)  # type: ignore[no-any-return]
+        return analysis.build_into(self, context, entry, borrowed)  # type: ignore[no-any-return]
 
     def _terminator(self, arms: Dict[int, Any]) -> Any:
         if len(arms) == 1:
@@ -377,7 +377,7 @@ class GraphBuilder(AbstractInterpreter):
         value = self.use(value)
         if isinstance(value, VirtualObject):
             return made_object(self, value)
-        if isinstance(value, SliceDisplay):
+        if isinstance(value, StackSlice):
             value = made_slice(self, value)
         if isinstance(value, (Instance, Sequence, Composite)) and value.value is not None:
             return value.value

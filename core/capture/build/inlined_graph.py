@@ -35,7 +35,7 @@ from pijit.core.capture.values.lattice import (
     Unrolled,
 )
 from pijit.core.capture.values.provenance import Root
-from pijit.core.capture.values.virtual_object import LENT, VirtualObject
+from pijit.core.capture.values.virtual_object import BORROWED_PREFIX, VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Jump, Leave, Origin, Output, SideExit
 from pijit.core.graph.ops import EFFECTS
@@ -57,16 +57,16 @@ class InlineBuilder(GraphBuilder):
     Attributes:
         points: for side exits of the call, where they could lead in this callee. Exits after an effect are missing.
         inside: the exits that lead into this callee, or through it into callees of its own.
-        lent: the caller's tokens of the virtual objects that the callee gets, see `lend`.
+        borrowed: the caller's tokens of the virtual objects that the callee gets, see `lend`.
     """
 
     analysis: CalleeAnalysis
 
     def __init__(self, parent: GraphBuilder, analysis: CalleeAnalysis, context: CaptureContext,
-                 entry: FrameState, lent: Items[int]) -> None:
+                 entry: FrameState, borrowed: Items[int]) -> None:
         self.parent = parent
         self.entry_state = entry
-        self.lent = lent
+        self.borrowed = borrowed
         super().__init__(analysis, analysis.region, "", 0)
         self.context = context
         self.graph = parent.graph
@@ -92,9 +92,9 @@ class InlineBuilder(GraphBuilder):
         """
         if virtual.token >= 0:
             return self.context.depth, virtual.token
-        if any(name.startswith(LENT) for name in self.analysis.written):
+        if any(name.startswith(BORROWED_PREFIX) for name in self.analysis.written):
             raise Break("PJ231")
-        return self.parent.token_of(virtual.like(token=self.lent[-1 - virtual.token]))
+        return self.parent.token_of(virtual.like(token=self.borrowed[-1 - virtual.token]))
 
     def inline(self) -> Abstract:
         """Build the callee; returns the result of the call. The parent continues after it.

@@ -54,13 +54,13 @@ def note_confined(builder: GraphBuilder) -> None:
     if not captured.relies_on_ownership:
         return
     todo = [path for path, virtual in captured.found.items() if virtual.writable and not virtual.shared]
-    seen: List[int] = []
+    visited: List[int] = []
     while todo:
         virtual = captured.starts.get(todo.pop())
         if virtual is None or virtual.shared or _is_held_elsewhere(builder.entry_state, virtual.token):
             raise Break("PJ219")
-        if virtual.token not in seen:
-            seen.append(virtual.token)
+        if virtual.token not in visited:
+            visited.append(virtual.token)
             first, *others = references = _references(captured.starts, virtual.token)
             captured.confined[first] = len(references)
             captured.pairs += [AliasedPair(first, other, None, None, True) for other in others]

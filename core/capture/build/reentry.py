@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict
 
 from pijit.core.capture.analysis.regions import RegionBlock
-from pijit.core.capture.build.exits import ROUNDS
+from pijit.core.capture.build.exits import ITERATIONS
 from pijit.core.capture.build.graph_builder import GraphBuilder
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.values.lattice import Number
@@ -19,29 +19,29 @@ class ReentryBuilder(GraphBuilder):
 
     def _state_at_entry(self) -> FrameState:
         state = super()._state_at_entry()
-        state.locals[ROUNDS] = Number(WORD)
-        self.stored.add(ROUNDS)
+        state.locals[ITERATIONS] = Number(WORD)
+        self.stored.add(ITERATIONS)
         return state
 
     def _state_at_join(self, region_block: RegionBlock) -> FrameState:
         state = super()._state_at_join(region_block).copy()
-        state.locals[ROUNDS] = Number(WORD)
+        state.locals[ITERATIONS] = Number(WORD)
         return state
 
     def _start(self, block: Block, params: Dict[RegionBlock, FrameState]) -> None:
         self.block = block
-        self.entry_state.locals[ROUNDS].value = self.emit("const", [], WORD, {"value": 0})  # type: ignore[attr-defined]
+        self.entry_state.locals[ITERATIONS].value = self.emit("const", [], WORD, {"value": 0})  # type: ignore[attr-defined]
         super()._start(block, params)
 
     def _poll(self, header: RegionBlock, state: FrameState) -> Jump:
         state = state.copy()
         one = self.emit("const", [], WORD, {"value": 1})
-        count = self.emit("add", [state.locals[ROUNDS].value, one], WORD)  # type: ignore[attr-defined]
-        state.locals[ROUNDS] = Number(WORD, count)
+        count = self.emit("add", [state.locals[ITERATIONS].value, one], WORD)  # type: ignore[attr-defined]
+        state.locals[ITERATIONS] = Number(WORD, count)
         return super()._poll(header, state)
 
     def exit_to(self, target: int, state: FrameState, side: bool, poll: bool = False, reentry: Any = None) -> SideExit:
         if poll:
             state = state.copy()
-            del state.locals[ROUNDS]
+            del state.locals[ITERATIONS]
         return super().exit_to(target, state, side, poll, reentry)

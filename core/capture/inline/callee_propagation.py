@@ -11,7 +11,7 @@ from pijit.core.capture.state.heap_locations import is_location
 from pijit.core.capture.state.return_kinds import CallOutcome
 from pijit.core.capture.values.base import Thrown
 from pijit.core.capture.values.lattice import Abstract
-from pijit.core.capture.values.value_specialisation import STEERING
+from pijit.core.capture.values.value_specialisation import SPECIALISED
 from pijit.core.errors import Break
 from pijit.guards.facts import is_exactly
 
@@ -33,7 +33,7 @@ class CalleePropagator(TypePropagator):
         """Note the direction that a branch takes for the present value of a number from outside."""
         sample = getattr(self.state.stack[-1], "sample", None)
         super().jump_if(when, keep)
-        if is_exactly(sample, STEERING):
+        if is_exactly(sample, SPECIALISED):
             self.predicted[self.instr.index] = bool(sample) == when
 
     def op_RETURN_VALUE(self, instr: Instr) -> None:

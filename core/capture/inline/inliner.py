@@ -40,7 +40,7 @@ from pijit.core.capture.models.objects.instances import BorrowedObjects
 from pijit.core.capture.models.stdlib.known_managers import HELPER, managed, managing_function
 from pijit.core.capture.state.argument_binding import bind, with_dicts
 from pijit.core.capture.state.block_version import Version
-from pijit.core.capture.state.cold_paths import ColdPath, has_long_work_after, is_aside
+from pijit.core.capture.state.cold_paths import ColdPath, has_long_work_after, is_cold
 from pijit.core.capture.state.edges import RETURN
 from pijit.core.capture.state.entry_state import why_not_captured
 from pijit.core.capture.state.frame_state import FrameState, is_confined, parts_of
@@ -60,7 +60,7 @@ from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import UNBOUND, Abstract, UnescapedFunction
 from pijit.core.capture.values.libraries import SWITCHES, in_library, in_standard_library, module_of
 from pijit.core.capture.values.predicates import HasCode
-from pijit.core.capture.values.virtual_object import LENT, is_cell
+from pijit.core.capture.values.virtual_object import BORROWED_PREFIX, is_cell
 from pijit.core.errors import Break, CauseStep
 from pijit.core.reasons import REASONS, reason
 
@@ -151,7 +151,7 @@ class CalleeAnalysis(Analysis):
         # not items of a list that is changed at unknown positions
         present = {location.name for location in self.context.locations.values()}
         self.written = sorted(name for name in set().union(*self.context.stores.values())
-                              if name.startswith(LENT) or name in present)
+                              if name.startswith(BORROWED_PREFIX) or name in present)
         self._sort(returning)
         loops = self.cfg.loops and self.yields is None
         results = [outcome for outcome in self.outcomes if not isinstance(outcome.result, Thrown)]
@@ -191,9 +191,9 @@ class CalleeAnalysis(Analysis):
         self.outcomes = [functools.reduce(CallOutcome.covering, [found[position] for position in members])
                          for members in groups.values()]
 
-    def build_into(self, parent: Any, context: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
+    def build_into(self, parent: Any, context: CaptureContext, entry: FrameState, borrowed: List[int]) -> Abstract:
         """Build the body into a caller's graph; returns the result of the call."""
-        return InlineBuilder(parent, self, context, entry, lent).inline()
+        return InlineBuilder(parent, self, context, entry, borrowed).inline()
 
     def poison(self, state: FrameState, cause: Optional[Break] = None, likely: bool = True) -> bool:
         """Break: the callee is not inlined, unless no path returns from here."""
@@ -213,7 +213,7 @@ class CalleeAnalysis(Analysis):
             successors = self.cfg.successors[number]
             if len(successors) == 2 and self.cfg.dominates(self.cfg.block_of[successors[jumps]], own):
                 return False
-        return is_aside(self.cfg, self.liveness, index)
+        return is_cold(self.cfg, self.liveness, index)
 
     def _interpret(self, version: Version) -> List[Version]:
         self.left.pop(version, None)
@@ -222,8 +222,8 @@ class CalleeAnalysis(Analysis):
             del thrown[key]
         try:
             return super()._interpret(version)
-        except ColdPath as aside:
-            self.left[version] = aside.args[0].without_frames()
+        except ColdPath as cold:
+            self.left[version] = cold.args[0].without_frames()
             version.edges.clear()
             return []
 
@@ -418,7 +418,7 @@ class Inliner:
         """The result of a call with these variables; locations are variables of both."""
         outer = interpreter.state.locals
         entry = FrameState(dict(locals, **{name: value for name, value in outer.items() if is_location(name)}), [])
-        lent = BorrowedObjects(interpreter, entry)
+        borrowed = BorrowedObjects(interpreter, entry)
         analysis = self.recursion.analyse(interpreter, context, lambda: self.analyse(body, name, context, entry))
         why = analysis.why_left()
         if why is not None:
@@ -429,13 +429,13 @@ class Inliner:
             interpreter.context.looping.add(interpreter.instr.index)
         if analysis.written:
             interpreter.context.stores.setdefault(interpreter.instr.index, set()).update(
-                name for name in analysis.written if not name.startswith(LENT))
+                name for name in analysis.written if not name.startswith(BORROWED_PREFIX))
         if len(analysis.outcomes) > 1:
             outcomes = CallOutcomes(dict(enumerate(analysis.outcomes)), name)
-            if any(name.startswith(LENT) for name in analysis.written):
+            if any(name.startswith(BORROWED_PREFIX) for name in analysis.written):
                 raise outcomes.why_not()
             part(interpreter, outcomes)
-        result = lent.given_back(interpreter.enter(analysis, context, entry.copy(), lent.outside))
+        result = borrowed.given_back(interpreter.enter(analysis, context, entry.copy(), borrowed.outside))
         if analysis.context.mutates:  # the caller may hold any list or dict that the callee holds
             interpreter.context.mutates = True
             expect_after_call(interpreter.state, entry, list(analysis.lists.values()))

@@ -27,7 +27,7 @@ from pijit.core.capture.values.key_value_types import (
     type_with_entries,
 )
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, KnownContainer, class_of
-from pijit.core.capture.values.virtual_object import Display, VirtualObject
+from pijit.core.capture.values.virtual_object import StackTuple, VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.types import Object
 
@@ -44,8 +44,8 @@ def _is_stored(interpreter: Interpreter, instr: Instr) -> bool:
 
 def op_BUILD_TUPLE(interpreter: Interpreter, instr: Instr) -> None:
     items = interpreter.pop_many(instr.arg or 0)
-    waits = any(isinstance(item, Display) or isinstance(item, VirtualObject) and not item.shared for item in items)
-    interpreter.push(Display(items) if waits else interpreter.new_tuple(items))
+    waits = any(isinstance(item, StackTuple) or isinstance(item, VirtualObject) and not item.shared for item in items)
+    interpreter.push(StackTuple(items) if waits else interpreter.new_tuple(items))
 
 
 def op_BUILD_LIST(interpreter: Interpreter, instr: Instr) -> None:

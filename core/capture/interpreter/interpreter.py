@@ -315,10 +315,10 @@ class AbstractInterpreter:
         """Whether two objects from outside are identical; a guard ensures it."""
         return left.sample is right.sample
 
-    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
+    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, borrowed: List[int]) -> Abstract:
         """The result of an inlined call of ``analysis``'s function, with context ``context`` and entry state ``entry``.
 
-        ``lent`` are the caller's tokens of the virtual objects in that state, see `lend`.
+        ``borrowed`` are the caller's tokens of the virtual objects in that state, see `lend`.
         """
         raise NotImplementedError
 

@@ -26,7 +26,7 @@ from pijit.core.capture.values.lattice import (
     Number,
     Sequence,
     Slice,
-    SliceDisplay,
+    StackSlice,
     Tensor,
     class_of,
     number_type,
@@ -48,7 +48,7 @@ def op_BUILD_SLICE(interpreter: Interpreter, instr: Instr) -> None:
     for part in parts:
         if not (isinstance(part, Const) and part.object is None) and number_type(part) is None:
             raise Break("PJ205", index=describe(part))
-    interpreter.push(SliceDisplay(tuple(parts + [Const(None)] * (3 - len(parts)))))
+    interpreter.push(StackSlice(tuple(parts + [Const(None)] * (3 - len(parts)))))
 
 
 def op_BINARY_SUBSCR(interpreter: Interpreter, instr: Instr) -> None:
@@ -284,7 +284,7 @@ def _is_element(owner: Tensor, items: List[Abstract]) -> bool:
 
 def _without_ellipsis(items: List[Abstract], ndim: int) -> List[Abstract]:
     """The index with ``...`` and missing axes written out as full slices."""
-    full = SliceDisplay((Const(None), Const(None), Const(None)))
+    full = StackSlice((Const(None), Const(None), Const(None)))
     dots = [k for k, item in enumerate(items) if isinstance(item, Const) and item.object is Ellipsis]
     taken = sum(1 for item in items
                 if not (isinstance(item, Const) and (item.object is None or item.object is Ellipsis)))

@@ -67,7 +67,7 @@ class TypePropagator(AbstractInterpreter):
     def segment_input(self, root: Any, type: Type) -> Value:
         return Value(-1, type)
 
-    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
+    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, borrowed: List[int]) -> Abstract:
         outcomes = analysis.outcomes
         if len(outcomes) > 1:
             return CallOutcomes(dict(enumerate(outcomes)), analysis.name)

@@ -7,7 +7,7 @@ from typing import Any
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.functions.shared_cells import content
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.state.frame_state import rounds_of
+from pijit.core.capture.state.frame_state import iterations_of
 from pijit.core.capture.values.base import Raised
 from pijit.core.capture.values.generator_frame import GeneratorFrame, is_generating, worn
 from pijit.core.capture.values.lattice import (
@@ -59,7 +59,7 @@ def op_STORE_FAST(interpreter: Interpreter, instr: Instr) -> None:
         value = worn(value)
     elif isinstance(value, UnescapedFunction):
         interpreter.want_object(value)
-    elif isinstance(value, FRAGILE) and not isinstance(value, Raised) or rounds_of(value) or is_generating(value):
+    elif isinstance(value, FRAGILE) and not isinstance(value, Raised) or iterations_of(value) or is_generating(value):
         value = interpreter.named_iterator(value)
     interpreter.state.locals[instr.value] = value
 

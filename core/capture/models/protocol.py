@@ -184,10 +184,10 @@ class Interpreter(ContainerModels, Protocol):
     def end_block(self) -> None:
         """Make sure that the instruction is the last of its block, because it has several edges."""
 
-    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, lent: List[int]) -> Abstract:
+    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, borrowed: List[int]) -> Abstract:
         """The result of an inlined call of ``analysis``'s function, with context ``context`` and entry state ``entry``.
 
-        ``lent`` are the caller's tokens of the virtual objects in that state, see `lend`.
+        ``borrowed`` are the caller's tokens of the virtual objects in that state, see `lend`.
         """
 
     def errors_around(self) -> Errors:

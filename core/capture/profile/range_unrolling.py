@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from pijit.core.capture.profile.samples import NO_THINGS
+from pijit.core.capture.profile.samples import NEVER_SAMPLED
 
 
 class UnrollRanges(Exception):
@@ -31,6 +31,6 @@ class RangeUnrolling:
 
     def select(self, items: Sequence[Any]) -> None:
         """Note that an index selects one of the items. Raises UnrollRanges if that may help."""
-        if self.possible and not self.on and not all(isinstance(item, NO_THINGS) for item in items):
+        if self.possible and not self.on and not all(isinstance(item, NEVER_SAMPLED) for item in items):
             self.on = True
             raise UnrollRanges

@@ -23,7 +23,7 @@ from pijit.guards._evaluate import attribute_rule
 from pijit.guards.reading import class_value, dict_item, read_attribute
 from pijit.guards.source import UNBOUND, is_plain_tuple
 
-NO_THINGS = (tuple, list, dict, set, frozenset, str, bytes, int, float, complex, type, types.ModuleType,
+NEVER_SAMPLED = (tuple, list, dict, set, frozenset, str, bytes, int, float, complex, type, types.ModuleType,
              types.FunctionType, np.ndarray, np.generic, BaseException)
 HANDING_ON = STACK_MOVES | LOCAL_STORES | RETURNS
 """Instructions that bytecode executes equally well for an object of unknown type; they reject no samples."""
@@ -71,7 +71,7 @@ class TypeSamples:
         return self._found_by(kind) not in self.unlike
 
     def _found_by(self, kind: SampledClass) -> Hashable:
-        return self.some[kind.seen].found_by if type(kind.seen) is int else id(kind.python)
+        return self.some[kind.sampled].found_by if type(kind.sampled) is int else id(kind.python)
 
     def entries(self, samples: Sequence[Any], found_by: Hashable) -> Entries:
         """The type of dicts like these."""
@@ -88,7 +88,7 @@ class TypeSamples:
         """
         if (id(kind.python), name) in self.stored:
             return self.stored[id(kind.python), name]
-        number = kind.seen
+        number = kind.sampled
         if not isinstance(number, int):
             own = class_value(kind.python, name) if name not in number else UNBOUND
             plain = own is not UNBOUND and class_value(type(own), "__get__") is UNBOUND
@@ -102,7 +102,7 @@ class TypeSamples:
     def items(self, kind: SampledClass) -> Optional[List[Type]]:
         """The types of the items of these named tuples. None where an item has no common type, or where lengths differ.
         """
-        some = self.some[kind.seen] if type(kind.seen) is int and issubclass(kind.python, tuple) else None
+        some = self.some[kind.sampled] if type(kind.sampled) is int and issubclass(kind.python, tuple) else None
         if some is None or len(set(map(len, some.samples))) != 1:
             return None
         kinds = [self._kind_of(list(column), some.found_by) for column in zip(*some.samples)]
@@ -154,7 +154,7 @@ def _is_element(sample: Any) -> bool:
     if attribute_rule(sample) != "instance":
         return False
     is_row = type(sample) is not tuple and is_plain_tuple(sample) and 0 < len(sample) <= LONGEST_ROW
-    return is_row or not issubclass(type(sample), NO_THINGS)
+    return is_row or not issubclass(type(sample), NEVER_SAMPLED)
 
 
 def is_stored_in_elements(changed: Any, kind: type, name: Any) -> bool:

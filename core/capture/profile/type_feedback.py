@@ -137,7 +137,7 @@ class Pending:
             not even a weak one, which the user could count.
         used: the kinds that the last capture was given.
         again: the instructions to observe although they have been observed.
-        rounds: how often it was captured again.
+        recaptures: how often it was captured again.
         arrived: the abstract values of arguments that the function rebinds, as they were at the call. None if keeping
             them would keep objects of the user's alive.
     """
@@ -147,7 +147,7 @@ class Pending:
         self.used = ObservedKinds() if before is None else before._replace(renewals=before.renewals + 1)
         self.observed: Kinds = dict(self.used.kinds)
         self.again = frozenset(self.observed)
-        self.rounds = 0
+        self.recaptures = 0
         self.arrived: Optional[Dict[str, Abstract]] = None
         self._on_visit = on_visit
         self._began = time.monotonic()
@@ -198,7 +198,7 @@ class Pending:
         news = {index: _in_words(kinds[-1]) for index, kinds in sorted(self._news().items())}
         self.used = self.used._replace(kinds=dict(self.observed))
         self.again = frozenset()
-        self.rounds += 1
+        self.recaptures += 1
         self._began = time.monotonic()
         return news
 

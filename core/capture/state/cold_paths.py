@@ -17,7 +17,7 @@ class ColdPath(Exception):
     """Raised to leave the block that is being analysed to bytecode."""
 
 
-def is_aside(cfg: CFG, liveness: Liveness, index: int) -> bool:
+def is_cold(cfg: CFG, liveness: Liveness, index: int) -> bool:
     """Whether an instruction is on a cold path: in blocks that seem to serve effects alone and that a branch bypasses.
     """
     own = cfg.blocks[cfg.block_of[index] or 0]

@@ -172,12 +172,12 @@ def may_be_unbound(value: Optional[Abstract]) -> bool:
     return value is None or isinstance(value, Unbound) or isinstance(value, Unknown) and value.reason == "PJ212"
 
 
-def rounds_of(value: Abstract) -> Tuple[int, ...]:
+def iterations_of(value: Abstract) -> Tuple[int, ...]:
     """The positions of the unrolled iterators in a value."""
     if not value.has_parts:
         return ()
     if isinstance(value, (LoopIterator, GeneratorFrame)):
-        return tuple(position for part in value.parts for position in rounds_of(part))
+        return tuple(position for part in value.parts for position in iterations_of(part))
     return (value.position,) if isinstance(value, Unrolled) else ()
 
 
@@ -200,7 +200,7 @@ def is_confined(value: Abstract) -> bool:
     """Whether no segment can start with the value, because it could not recognise it."""
     if isinstance(value, Sequence) and any(isinstance(item, CellRef) for item in value.items):
         return True
-    return isinstance(value, FRAGILE) or is_generating(value) or bool(rounds_of(value))
+    return isinstance(value, FRAGILE) or is_generating(value) or bool(iterations_of(value))
 
 
 def lengthened(owner: Abstract, kinds: Set[Optional[Type]]) -> Abstract:

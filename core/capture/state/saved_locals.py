@@ -23,10 +23,10 @@ def maybe_empty(cfg: CFG, usedef: UseDef, index: int) -> Set[int]:
     return found
 
 
-def _position(cfg: CFG, put_aside: Instr, index: int) -> Optional[int]:
+def _position(cfg: CFG, saving_store: Instr, index: int) -> Optional[int]:
     """The stack position of the saved value before an instruction; None once it is restored."""
-    position = cfg.stack_depth[put_aside.index]
-    for instr in cfg.function.instructions[put_aside.index + 1:index]:
+    position = cfg.stack_depth[saving_store.index]
+    for instr in cfg.function.instructions[saving_store.index + 1:index]:
         depth = cfg.stack_depth[instr.index]
         if position is None or depth is None:  # END_FOR never runs
             continue

@@ -220,7 +220,7 @@ class Slice(Composite):
         return [kinds.IsType(source, slice)]
 
 
-class SliceDisplay(Slice):
+class StackSlice(Slice):
     """A slice that only the operand stack holds. The object is made only where it leaves the stack."""
 
     __slots__ = ()

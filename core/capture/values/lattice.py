@@ -24,7 +24,7 @@ from pijit.core.capture.values.base import (
     joined_parts,
 )
 from pijit.core.capture.values.base import Slice as Slice
-from pijit.core.capture.values.base import SliceDisplay as SliceDisplay
+from pijit.core.capture.values.base import StackSlice as StackSlice
 from pijit.core.capture.values.base import Unbound as Unbound
 from pijit.core.capture.values.base import Unknown as Unknown
 from pijit.core.capture.values.kernel_local import Borrowed as Borrowed
@@ -384,7 +384,7 @@ class Unrolled(Abstract):
 
 
 UNBOUND = Unbound()
-FRAGILE = (PendingOperand, Null, SliceDisplay, Range, UnescapedFunction, Lazy, Borrowed, Raised, Thrown)
+FRAGILE = (PendingOperand, Null, StackSlice, Range, UnescapedFunction, Lazy, Borrowed, Raised, Thrown)
 """Kernel-local values: no exit passes them to bytecode, and no segment starts with them."""
 
 IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))

@@ -14,7 +14,7 @@ from pijit.guards.facts import is_exactly
 from pijit.guards.guard import Equals
 from pijit.guards.source import SourceError
 
-STEERING = (int, float, bool)
+SPECIALISED = (int, float, bool)
 
 
 class Specialisation(NamedTuple):
@@ -32,14 +32,14 @@ class Specialisation(NamedTuple):
 
     def may_be_known(self, value: Abstract) -> bool:
         """Whether capture may rely on the present value of a number."""
-        return (self.force is not False and isinstance(value, Number) and is_exactly(value.sample, STEERING)
+        return (self.force is not False and isinstance(value, Number) and is_exactly(value.sample, SPECIALISED)
                 and value.source not in self.changing)
 
     def arriving(self, value: Abstract) -> Abstract:
         """A value as it enters from its source."""
         if self.left_out and value.source in self.left_out:
             return Unknown("PJ308")
-        if self.force and isinstance(value, Number) and is_exactly(value.sample, STEERING):
+        if self.force and isinstance(value, Number) and is_exactly(value.sample, SPECIALISED):
             return Const(value.sample, value.source, value.defined_at)
         return value
 
@@ -55,4 +55,4 @@ def _has_changed(guard: Equals, roots: Any) -> bool:
         value = guard.source.fetch(*roots)
     except SourceError:
         return False
-    return is_exactly(value, STEERING) and type(value) is type(guard.constant) and not guard.check(value)
+    return is_exactly(value, SPECIALISED) and type(value) is type(guard.constant) and not guard.check(value)

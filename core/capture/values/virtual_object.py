@@ -30,10 +30,10 @@ class VirtualObject(Abstract):
     order.
 
     Two virtual objects of one state are the same object exactly if they have the same ``token``. Objects of the callers
-    have negative tokens. ``writable``: only variables hold the object, so a store changes nothing but this abstract value.
-    ``shared``: the object exists and ``value`` carries it. ``settled``: bytecode may have been executed before, so the
-    segment may have found a real object; ``origin`` is its address, or 0. ``changed``: attributes of that object may
-    differ from these and may have to be written.
+    have negative tokens. ``writable``: only variables hold the object, so a store changes nothing but this abstract
+    value. ``shared``: the object exists and ``value`` carries it. ``settled``: bytecode may have been executed before, so
+    the segment may have found a real object; ``origin`` is its address, or 0. ``changed``: attributes of that object
+    may differ from these and may have to be written.
     """
 
     __slots__ = ("python", "cls", "names", "items", "token", "writable", "shared", "settled",
@@ -111,7 +111,7 @@ class VirtualObject(Abstract):
                          changed=self.changed or other.changed, value=None, origin=None, root=None)
 
 
-class Display(Sequence):
+class StackTuple(Sequence):
     """A tuple of objects that only the operand stack holds. It is allocated only where it leaves the stack."""
 
     __slots__ = ()
@@ -167,7 +167,7 @@ def numbered(state: Any, settles: bool) -> Any:
     return state
 
 
-LENT = "location: object "
+BORROWED_PREFIX = "location: object "
 """Prefix of the names under which an inlined callee's state holds the objects of its callers, as locations that it may
 write."""
 
@@ -177,7 +177,7 @@ def lend(state: Any) -> List[int]:
 
     They get the tokens -1, -2 ... and one name each in the state. Returns their tokens in the caller.
     """
-    state.locals = {name: value for name, value in state.locals.items() if not name.startswith(LENT)}
+    state.locals = {name: value for name, value in state.locals.items() if not name.startswith(BORROWED_PREFIX)}
     outside: List[int] = []
     for value in state.locals.values():
         outside += [virtual.token for virtual in virtual_objects_in(value) if virtual.token not in outside]
@@ -186,7 +186,7 @@ def lend(state: Any) -> List[int]:
     tokens = {token: -1 - number for number, token in enumerate(outside)}
     replace_in(state, lambda virtual: virtual.like(token=tokens[virtual.token]))
     for token in tokens.values():
-        state.locals[LENT + str(token)] = find_in(state, token)
+        state.locals[BORROWED_PREFIX + str(token)] = find_in(state, token)
     return outside
 
 

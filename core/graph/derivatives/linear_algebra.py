@@ -60,8 +60,8 @@ def _slogdet(g: Any, r: Any, a: Any) -> Adjoints:
     to_log = np.asarray(g[1])[..., None, None] * adjoint_matrix(np.linalg.inv(a))
     if not np.iscomplexobj(a):
         return to_log,
-    turned = np.asarray(1j * np.imag(np.conj(g[0]) * r[0]))[..., None, None]
-    return to_log - turned * adjoint_matrix(np.linalg.inv(a)),
+    rotated = np.asarray(1j * np.imag(np.conj(g[0]) * r[0]))[..., None, None]
+    return to_log - rotated * adjoint_matrix(np.linalg.inv(a)),
 
 
 @derivative(np.linalg.cholesky)

@@ -91,9 +91,9 @@ class _Origins:
                 and (other not in self._makers or self._makers[other].name in _NEW))
 
     def _of(self, value: Value) -> Set[Value]:
-        seen, todo = {value}, [value]
+        visited, todo = {value}, [value]
         while todo:
-            new = self._given.get(todo.pop(), set()) - seen
-            seen |= new
+            new = self._given.get(todo.pop(), set()) - visited
+            visited |= new
             todo += new
-        return {one for one in seen if one not in self._given}
+        return {one for one in visited if one not in self._given}

@@ -361,9 +361,9 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
 
     The nest may find out at its end that the operations must be done one by one, unless it writes or gathers elements.
     """
-    group, members, watchable, seen = {op}, [op], op.name == "invoke" or op.name in ELEMENTWISE, 0
-    while seen < len(members):  # repeat: a larger group may accept an operation that a smaller one could not
-        seen = len(members)
+    group, members, watchable, size = {op}, [op], op.name == "invoke" or op.name in ELEMENTWISE, 0
+    while size < len(members):  # repeat: a larger group may accept an operation that a smaller one could not
+        size = len(members)
         for user in members:  # the list grows meanwhile
             for value in operands(user):
                 maker = makers.get(value)

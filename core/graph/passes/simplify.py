@@ -61,14 +61,14 @@ def _now(value: Value, names: Dict[Value, Value]) -> Value:
 
 
 def _drop_unreachable(graph: Graph) -> None:
-    seen: List[Block] = []
+    visited: List[Block] = []
     todo = [graph.blocks[0]]
     while todo:
         block = todo.pop()
-        if block not in seen:
-            seen.append(block)
+        if block not in visited:
+            visited.append(block)
             todo += [jump.block for jump in block.terminator.targets()]
-    graph.blocks = [block for block in graph.blocks if block in seen]
+    graph.blocks = [block for block in graph.blocks if block in visited]
     for number, block in enumerate(graph.blocks):
         block.index = number
 

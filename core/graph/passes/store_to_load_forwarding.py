@@ -31,7 +31,7 @@ from pijit.core.graph.types import FLAG, WORD, Scalar
 from pijit.core.graph.verify import dominators
 from pijit.core.named_tuples import NamedTuple
 
-ROUNDS = 3
+ITERATIONS = 3
 """The largest number of iterations for which a value is kept."""
 
 ZERO = {"f": 0.0, "i": 0, "u": 0, "b": False}
@@ -62,11 +62,11 @@ def forward_stores(graph: Graph) -> None:
         loads = [op for block in loop.body for op in block.ops
                  if op.name == "load" and op.args[0] is stored.array and _counts_from_front(op)
                  and (moves or not _follows_store(block, op, loop))]
-        wanted = [(op, back) for op in loads for back in _rounds_back(op, stored, forms, steps)]
+        wanted = [(op, back) for op in loads for back in _iterations_back(op, stored, forms, steps)]
         if wanted:
-            rounds = range(1, max(back for _, back in wanted) + 1)
+            iterations = range(1, max(back for _, back in wanted) + 1)
             names.update(_carry(graph, loop, stored, wanted, forms,
-                                [[_before(form, steps, back) for form in stored.indices] for back in rounds]))
+                                [[_before(form, steps, back) for form in stored.indices] for back in iterations]))
     rename(graph, names)  # this rebuilds all jumps
 
 
@@ -151,16 +151,16 @@ def _follows_store(block: Block, load: Op, loop: Loop) -> bool:
                for at, op in stores)
 
 
-def _rounds_back(op: Op, stored: Stored, forms: Forms, steps: Dict[Value, int]) -> List[int]:
+def _iterations_back(op: Op, stored: Stored, forms: Forms, steps: Dict[Value, int]) -> List[int]:
     """The number of iterations since the loaded element was last stored, if it is constant."""
     indices = list(map(forms.of, op.args[1:]))
-    return [back for back in range(1, ROUNDS + 1)
+    return [back for back in range(1, ITERATIONS + 1)
             if indices == [_before(form, steps, back) for form in stored.indices]][:1]
 
 
-def _before(form: Form, steps: Dict[Value, int], rounds: int) -> Form:
+def _before(form: Form, steps: Dict[Value, int], iterations: int) -> Form:
     """The index some iterations ago."""
-    return plus(form, {None: -rounds * sum(factor * steps.get(atom, 0) for atom, factor in form.items()
+    return plus(form, {None: -iterations * sum(factor * steps.get(atom, 0) for atom, factor in form.items()
                                            if atom is not None)})
 
 

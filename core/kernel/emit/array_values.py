@@ -26,7 +26,7 @@ from pijit.core.kernel.options import CompileOptions
 from pijit.core.kernel.plan.kernel_plan import make_plan
 from pijit.core.kernel.plan.nests import reports_flags
 from pijit.core.kernel.plan.operands import ZERO, ArrayVariable, Literal, Name, Operand
-from pijit.core.kernel.runtime_entries import DECLINES, STATUS, check_call, entry
+from pijit.core.kernel.runtime_entries import BAILS_OUT, STATUS, check_call, entry
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.stores.tiled_loops import TiledLoops
@@ -202,7 +202,7 @@ class ArrayWriter(Emitter):
 
         A capture gives an operation no exit if it has proved that the function succeeds.
         """
-        if entry(name).result not in ((STATUS,) if op is None else (STATUS, DECLINES)):
+        if entry(name).result not in ((STATUS,) if op is None else (STATUS, BAILS_OUT)):
             raise CompileError("the runtime function %s may decline or gives a value, and nothing is repeated" % name)
         self.line("if %s != 0:" % self.runtime(name, *args))
         self.depth += 1

@@ -217,12 +217,12 @@ def write_view(emitter: KernelEmitter, op: Op) -> None:
             strides.append(ZERO)
             shown.append(ZERO)
             continue
-        size, stride, seen = array.shape[axis], array.strides[axis], array.shown[axis]
+        size, stride, extent = array.shape[axis], array.strides[axis], array.shown[axis]
         axis += 1
         if item == "e":
             shape.append(size)
             strides.append(stride)
-            shown.append(seen)
+            shown.append(extent)
         elif item == "i":
             one = ArrayVariable(array.type, array.data, array.object, [size], [stride])
             offsets.append("imul(%s, %s)" % (_positions(emitter, op, one, [next(values)])[0], stride))
@@ -232,7 +232,7 @@ def write_view(emitter: KernelEmitter, op: Op) -> None:
                 offsets.append("imul(%s, %s)" % (start, stride))
             shape.append(length)
             strides.append(_scaled(emitter, stride, step))
-            shown.append(_scaled(emitter, seen, shown_step))
+            shown.append(_scaled(emitter, extent, shown_step))
     data: str = array.data
     for offset in offsets:
         data = "iadd(%s, %s)" % (data, offset)

@@ -18,7 +18,7 @@ MOMENT = 0.05
 
 
 class _Worker(threading.Thread):
-    """Runs one function; ``outcome`` is its result or exception, and whether it raised.
+    """Runs one function; ``answer`` is its result or exception, and whether it raised.
 
     ``over`` is locked until the outcome is there. A signal handler may fork while the main thread waits. The child has
     no worker, so it stops waiting and finds no outcome.
@@ -28,7 +28,7 @@ class _Worker(threading.Thread):
         super().__init__(name="pijit compiles")
         self.daemon = False  # the thread finishes even if the program ends first
         self.function = function
-        self.outcome: List[Any] = []
+        self.answer: List[Any] = []
         self.over = threading.Lock()
         self.over.acquire()
         in_child(self)
@@ -36,9 +36,9 @@ class _Worker(threading.Thread):
     def run(self) -> None:
         try:
             with _hook.disabled():
-                self.outcome = [self.function(), False]
+                self.answer = [self.function(), False]
         except BaseException as error:
-            self.outcome = [error, True]
+            self.answer = [error, True]
         finally:
             self.forked()
 
@@ -75,11 +75,11 @@ def uninterrupted(function: Callable[[], Any]) -> Any:
     except RuntimeError:  # no more threads can start
         return function()
     worker.over.acquire()
-    if not worker.outcome:  # this process is a child that a signal handler forked
+    if not worker.answer:  # this process is a child that a signal handler forked
         return function()
     while worker.is_alive():  # the program must see no thread that it did not start
         worker.join(MOMENT)
-    (result, raised), worker.outcome = worker.outcome, []
+    (result, raised), worker.answer = worker.answer, []
     try:
         if raised:
             raise result

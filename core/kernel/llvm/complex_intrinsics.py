@@ -117,8 +117,8 @@ def _quotient(by_scale: bool) -> Callable[..., Parts]:
             (builder.select(first, x, y), builder.select(first, y, x)) for x, y in ((b[0], b[1]), (a[0], a[1]))]
         ratio = steps.div(small, large)
         scale = steps.add(large, steps.mul(small, ratio))
-        re, turned = steps.add(u, steps.mul(v, ratio)), steps.mul(u, ratio)
-        im = builder.select(first, steps.sub(v, turned), steps.sub(turned, v))
+        re, rotated = steps.add(u, steps.mul(v, ratio)), steps.mul(u, ratio)
+        im = builder.select(first, steps.sub(v, rotated), steps.sub(rotated, v))
         if not by_scale:
             return steps.div(re, scale), steps.div(im, scale)
         factor = steps.div(real(re, 1.0), scale)

@@ -178,13 +178,13 @@ class GraphFlow:
 
 
 def _reverse_postorder(entry: Block) -> List[Block]:
-    seen, order = {entry}, []
+    visited, order = {entry}, []
     stack = [(entry, iter(reversed(entry.terminator.targets())))]
     while stack:
         block, targets = stack[-1]
         for jump in targets:
-            if jump.block not in seen:
-                seen.add(jump.block)
+            if jump.block not in visited:
+                visited.add(jump.block)
                 stack.append((jump.block, iter(reversed(jump.block.terminator.targets()))))
                 break
         else:

@@ -109,12 +109,12 @@ class ShapeClasses:
 
     def _proofs(self, block: Block) -> Iterator[Tuple[Value, Value]]:
         """Pairs of integers that are equal once a block has begun: its only way in has tested them."""
-        ways = [(over, jump) for over in self._over for jump in _jumps(over) if jump.block is block]
-        if len(ways) != 1 or not isinstance(ways[0][0].terminator, Branch):
+        entering = [(over, jump) for over in self._over for jump in _jumps(over) if jump.block is block]
+        if len(entering) != 1 or not isinstance(entering[0][0].terminator, Branch):
             return
-        branch = ways[0][0].terminator
+        branch = entering[0][0].terminator
         if branch.then is not branch.other:
-            yield from self._equal(branch.condition, branch.then is ways[0][1])
+            yield from self._equal(branch.condition, branch.then is entering[0][1])
 
     def _equal(self, condition: Value, holds: bool) -> Iterator[Tuple[Value, Value]]:
         op = self._made.get(condition)

@@ -36,15 +36,15 @@ def two_calls(x, first, second):
 @pytest.fixture
 def captures(monkeypatch):
     """What captures were told that had been observed; without those of callees that are compiled on their own."""
-    seen = []
+    observed = []
     make_entry = pipeline.make_entry
 
     def counting(state, code, roots, feedback, *others):
         if state.callee is None:
-            seen.append(dict(feedback.kinds))
+            observed.append(dict(feedback.kinds))
         return make_entry(state, code, roots, feedback, *others)
     monkeypatch.setattr(pipeline, "make_entry", counting)
-    return seen
+    return observed
 
 
 def make_float(x):
@@ -213,7 +213,7 @@ def test_tuples_of_python_and_of_numpy_numbers_are_two_kinds():
         same(j(X, rows()), pop_and_add(X, rows()))
     [entry] = j.state.entries
     assert not any(report.reason_id == "PJ218" for report in entry.breaks)
-    assert len(entry.seen.profiles) == 2
+    assert len(entry.observed.profiles) == 2
     before = [launcher.calls - launcher.misses for launcher in entry.launchers]
     same(j(X, rows()), pop_and_add(X, rows()))
     served = [launcher.calls - launcher.misses - ran for launcher, ran in zip(entry.launchers, before)]

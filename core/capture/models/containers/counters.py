@@ -83,7 +83,7 @@ def call_counter(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     if is_among(class_of(value), (dict, Counter)):
         raise Break("PJ203", operand=describe(value))
     if not (isinstance(value, Tensor) and value.type.ndim == 1) and not is_among(class_of(value), (list, tuple, str)):
-        value, helper = call_list(interpreter, [value], {}), "helpers.counted_anew"
+        value, helper = call_list(interpreter, [value], {}), "helpers.recounted"
         kind = list_type(value)
         if not isinstance(kind, ListOf) and kind.python is list and not _has_texts(kind):
             raise Break("PJ203", operand=describe(value))

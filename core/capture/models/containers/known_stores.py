@@ -30,7 +30,7 @@ from pijit.core.capture.values.lattice import (
     Keywords,
     KnownContainer,
     Slice,
-    SliceDisplay,
+    StackSlice,
     class_of,
 )
 from pijit.core.errors import Break
@@ -40,7 +40,7 @@ from pijit.guards.facts import is_among, is_exactly
 MOST_ITEMS = 16
 """Most items of a container that stays known.
 In loops each item is a value that is carried from iteration to iteration."""
-_SLICES = (Slice, SliceDisplay)
+_SLICES = (Slice, StackSlice)
 
 
 def store_into_known(interpreter: Interpreter, owner: Abstract, index: Abstract, value: Abstract) -> bool:

@@ -29,11 +29,11 @@ from pijit.core.capture.values.lattice import (
     Method,
     Range,
     Sequence,
-    SliceDisplay,
+    StackSlice,
     class_of,
     pointer_class,
 )
-from pijit.core.capture.values.virtual_object import FRESH, Display, VirtualObject, is_row
+from pijit.core.capture.values.virtual_object import FRESH, StackTuple, VirtualObject, is_row
 from pijit.core.errors import Break
 from pijit.core.graph.types import Object
 from pijit.guards.facts import is_among, is_exactly
@@ -43,7 +43,7 @@ KEY_CLASSES = (int, str)
 
 def as_object(interpreter: Interpreter, value: Abstract) -> Abstract:
     """A value in the form in which more than the operand stack can hold it."""
-    if isinstance(value, SliceDisplay):
+    if isinstance(value, StackSlice):
         return made_slice(interpreter, value)
     if isinstance(value, Range):
         return made_range(interpreter, value)
@@ -53,7 +53,7 @@ def as_object(interpreter: Interpreter, value: Abstract) -> Abstract:
             and is_pythons_draw(value.function.object)):
         interpreter.use(value.function)
         return held_method(interpreter, Method(value.owner, value.function.object.__name__))
-    if not isinstance(value, Display) and not is_unmade(value):
+    if not isinstance(value, StackTuple) and not is_unmade(value):
         return value
     made = interpreter.new_tuple(list(map(interpreter.as_object, cast(Sequence, value).items)))
     made.defined_at = value.defined_at

@@ -279,7 +279,7 @@ def expected(interpreter: Interpreter, owner: Abstract, key: Any) -> Abstract:
         return observed
     interpreter.context.guessed.add(interpreter.instr.index)
     if isinstance(owner, Instance) and isinstance(owner.type, Entries) and type(key) in KEYS:
-        items = list(map(abstract_of, interpreter.context.base.samples.entries_like(owner.type.seen, key)))
+        items = list(map(abstract_of, interpreter.context.base.samples.entries_like(owner.type.sampled, key)))
     else:
         items = _items_like(owner, key)
     if not items:

@@ -26,7 +26,7 @@ from pijit.core.capture.values.lattice import (
     Lazy,
     LoopIterator,
     Sequence,
-    SliceDisplay,
+    StackSlice,
     Tensor,
     Unrolled,
     class_of,
@@ -180,7 +180,7 @@ def taken_apart_with_rest(interpreter: Interpreter, value: Abstract, before: int
     first = [item(interpreter.emit("const", [], WORD, {"value": k})) for k in range(before)]
     last = [item(interpreter.emit("sub", [size, interpreter.emit("const", [], WORD, {"value": k})], WORD))
             for k in range(after, 0, -1)]
-    rest = SliceDisplay((Const(before), Const(-after) if after else Const(None), Const(None)))
+    rest = StackSlice((Const(before), Const(-after) if after else Const(None), Const(None)))
     if isinstance(value, Tensor):
         return first + [interpreter.consume(LIST, interpreter.view_of(value, [rest]))] + last
     return first + [part_of(interpreter, value, rest.parts)] + last

@@ -16,7 +16,14 @@ from pijit.core.capture.models.objects.named_tuples import require_holdable
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.heap_locations import CellLocation
 from pijit.core.capture.values.lattice import UNBOUND, Abstract, CellRef, Const, Unbound
-from pijit.core.capture.values.virtual_object import CONTENT, FRESH, Display, VirtualObject, is_cell, virtual_objects_in
+from pijit.core.capture.values.virtual_object import (
+    CONTENT,
+    FRESH,
+    StackTuple,
+    VirtualObject,
+    is_cell,
+    virtual_objects_in,
+)
 from pijit.core.errors import Break
 from pijit.core.graph.types import CELL
 
@@ -31,7 +38,7 @@ def cells_of(interpreter: Interpreter, names: Tuple[str, ...], bound: Dict[str, 
     found: Dict[str, Abstract] = dict.fromkeys(names, UNBOUND)
     for name in names:
         value = bound.get(name, UNBOUND)
-        if isinstance(value, Display) or any(not virtual.shared for virtual in virtual_objects_in(value)):
+        if isinstance(value, StackTuple) or any(not virtual.shared for virtual in virtual_objects_in(value)):
             raise Break("PJ220", name=name, because="functions share it")
         if not isinstance(value, Unbound):
             found[name] = _new_cell(interpreter, value)

@@ -11,7 +11,7 @@ from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_ov
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models
-from pijit.core.capture.state.frame_state import rounds_of
+from pijit.core.capture.state.frame_state import iterations_of
 from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.element_types import list_type
 from pijit.core.capture.values.lattice import (
@@ -102,7 +102,7 @@ def call_enumerate(interpreter: Interpreter, arguments: List[Abstract], keywords
         interpreter.emit("require", [interpreter.emit("compare", [count, most], FLAG, {"operator": "<="})], None,
                          exits=True)
     inner = iterator_over(interpreter, arguments[0])
-    known = start.object if isinstance(start, Const) and rounds_of(inner) else None
+    known = start.object if isinstance(start, Const) and iterations_of(inner) else None
     return LoopIterator("enumerate", (count,), (inner,), count=known)
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, List, Optional, cast
 
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.lattice import Abstract, Const, Number, SliceDisplay, Tensor, number_type, ssa_value
+from pijit.core.capture.values.lattice import Abstract, Const, Number, StackSlice, Tensor, number_type, ssa_value
 from pijit.core.graph.passes.fusion import MEMORY_CODES
 from pijit.core.graph.types import FLAG, Array
 
 if TYPE_CHECKING:
     from typing import TypeGuard
 
-FULL = SliceDisplay((Const(None), Const(None), Const(None)))
+FULL = StackSlice((Const(None), Const(None), Const(None)))
 
 
 def is_index_vector(value: Abstract) -> TypeGuard[Tensor]:

@@ -24,7 +24,7 @@ from pijit.core.capture.values.lattice import (
     KnownContainer,
     Number,
     Slice,
-    SliceDisplay,
+    StackSlice,
     Tensor,
     class_of,
     number_type,
@@ -57,7 +57,7 @@ RAGGED_WARNS = np.lib.NumpyVersion(np.__version__) < "1.24.0"
 """Whether NumPy warns when it converts rows of different lengths to an array; later versions raise ValueError."""
 PLAIN = (str, type(None), type(Ellipsis))
 ARRAY_METHOD = "ndarray."
-_EVERYTHING = SliceDisplay((Const(None), Const(None), Const(None)))
+_EVERYTHING = StackSlice((Const(None), Const(None), Const(None)))
 SAMPLED_ITEMS = 3
 """Number of items of the list that stands for a list which may become an array."""
 

@@ -9,7 +9,7 @@ from typing import List, Optional
 
 from pijit.core.capture.models.protocol import Interpreter, Recorder
 from pijit.core.capture.values.base import Composite, HeldMethod
-from pijit.core.capture.values.lattice import Abstract, Const, Method, Sequence, Slice, SliceDisplay
+from pijit.core.capture.values.lattice import Abstract, Const, Method, Sequence, Slice, StackSlice
 from pijit.core.capture.values.provenance import rooted
 from pijit.core.graph.ir import Block, Value
 from pijit.core.graph.types import Object
@@ -45,7 +45,7 @@ def found_parted(interpreter: Recorder, value: Composite) -> Composite:
 def parted_parameters(interpreter: Recorder, value: Composite, block: Block, hint: str,
                       like: Optional[Abstract]) -> Composite:
     """A copy of ``value`` whose parts, and its object if it has one, are parameters of ``block``."""
-    made = None if isinstance(value, SliceDisplay) else interpreter.graph.new_value(Object(value.python), hint)
+    made = None if isinstance(value, StackSlice) else interpreter.graph.new_value(Object(value.python), hint)
     block.params += [] if made is None else [made]
     likes = interpreter.use(like).parts if isinstance(like, Composite) else (None,) * len(value.parts)
     parts = tuple(interpreter.block_parameters(part, block, hint, part_like)
@@ -56,9 +56,9 @@ def parted_parameters(interpreter: Recorder, value: Composite, block: Block, hin
 def parted_values(interpreter: Recorder, wanted: Composite, given: Composite) -> List[Value]:
     """The values for the parameters of `parted_parameters`."""
     parts = [part for want, have in zip(wanted.parts, given.parts) for part in interpreter.value_parts(want, have)]
-    return parts if isinstance(wanted, SliceDisplay) else [interpreter.object_value(given)] + parts
+    return parts if isinstance(wanted, StackSlice) else [interpreter.object_value(given)] + parts
 
 
 def is_unmade(value: Abstract) -> bool:
     """Whether a value is a slice, or a tuple with one, that only the operand stack holds."""
-    return isinstance(value, SliceDisplay) or isinstance(value, Sequence) and any(map(is_unmade, value.items))
+    return isinstance(value, StackSlice) or isinstance(value, Sequence) and any(map(is_unmade, value.items))

@@ -21,8 +21,8 @@ from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject, class_of
 from pijit.core.capture.values.predicates import Holds
 from pijit.core.capture.values.virtual_object import (
-    LENT,
-    Display,
+    BORROWED_PREFIX,
+    StackTuple,
     VirtualObject,
     has_dict,
     is_row,
@@ -180,7 +180,7 @@ def _why_not_stored(owner: VirtualObject, name: str, plainly: bool) -> Optional[
 
 def shared(interpreter: Interpreter, values: List[Abstract]) -> List[Abstract]:
     """The values as they are once a container holds them: their virtual objects have been made."""
-    if not any(isinstance(value, Display) or any(True for _ in virtual_objects_in(value)) for value in values):
+    if not any(isinstance(value, StackTuple) or any(True for _ in virtual_objects_in(value)) for value in values):
         return values
     stack, base = interpreter.state.stack, len(interpreter.state.stack)
     stack += values
@@ -202,13 +202,13 @@ class BorrowedObjects:
         state = interpreter.state
         self.interpreter = interpreter
         self.outside = lend(entry)
-        self.own = {name: value for name, value in state.locals.items() if name.startswith(LENT)}
+        self.own = {name: value for name, value in state.locals.items() if name.startswith(BORROWED_PREFIX)}
         state.locals = {name: value for name, value in state.locals.items() if name not in self.own}
 
     def given_back(self, result: Abstract) -> Abstract:
         """The result of the call for the caller, after the caller has the objects as the call has left them."""
         interpreter, fresh = self.interpreter, {}  # type: Any, Dict[int, int]
-        left = {token: interpreter.state.locals.pop(LENT + str(-1 - number), None)
+        left = {token: interpreter.state.locals.pop(BORROWED_PREFIX + str(-1 - number), None)
                 for number, token in enumerate(self.outside)}
         interpreter.state.locals.update(self.own)
         for token, virtual in left.items():

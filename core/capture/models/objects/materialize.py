@@ -14,8 +14,8 @@ from pijit.core.capture.state.uncaptured_effects import pops
 from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.lattice import Abstract, Const, KnownContainer, Sequence
 from pijit.core.capture.values.virtual_object import (
+    BORROWED_PREFIX,
     FRESH,
-    LENT,
     VirtualObject,
     find_in,
     has_pointer,
@@ -86,7 +86,7 @@ def origin_of(interpreter: Interpreter, virtual: VirtualObject) -> Value:
 
 
 def made_object(interpreter: Interpreter, virtual: VirtualObject) -> Value:
-    """The pointer to the object that a virtual object stands for, which is made now. From now on other code may refer to it."""
+    """The pointer to the object of a virtual object, which is allocated now. Other code may refer to it from now on."""
     if is_virtual_list(virtual):
         raise Break("PJ202", value="list")
     if virtual.root is None and not virtual.shared:
@@ -141,7 +141,7 @@ def change_virtual_object(interpreter: Interpreter, token: int,
     state.stack = [apart_from_root(interpreter, value, token) for value in state.stack]
     replace_in(interpreter.state, lambda virtual: change(virtual) if virtual.token == token else virtual)
     for name, value in interpreter.state.locals.items():
-        if name.startswith(LENT) and value is not before[name]:
+        if name.startswith(BORROWED_PREFIX) and value is not before[name]:
             interpreter.context.stores.setdefault(interpreter.instr.index, set()).add(name)
 
 

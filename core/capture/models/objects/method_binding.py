@@ -29,7 +29,7 @@ from pijit.guards.reading import class_value, mro_of, own_value
 from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, read_class_attribute
 
 FUNCTIONS = (types.FunctionType, JitFunction)
-BEHIND_SUPER = (object.__init__, object.__setattr__)
+FOUND_BY_SUPER = (object.__init__, object.__setattr__)
 """Methods of object that ``super()`` may find."""
 
 
@@ -122,7 +122,7 @@ def super_attribute(interpreter: Interpreter, found: Super, name: str) -> Abstra
     bound = bind_attribute(interpreter, raw, paths, found.owner, kind)
     if bound is None and raw is not UNBOUND and class_value(type(raw), "__get__") is UNBOUND:
         return interpreter.known_object(raw, *paths)
-    if bound is None and is_among(raw, BEHIND_SUPER) and not of_class:
+    if bound is None and is_among(raw, FOUND_BY_SUPER) and not of_class:
         return BoundFunction(interpreter.known_object(raw, *paths), found.owner)
     if bound is None:
         raise Break("PJ204", attribute=name, object="super")

@@ -15,7 +15,7 @@ from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.models.scalars.complex import WRITTEN_OUT, call_complex
 from pijit.core.capture.models.scalars.math import NUMPY_SCALARS, call_bool, call_float, call_int
 from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.values.lattice import Abstract, Const, SliceDisplay, number_type
+from pijit.core.capture.values.lattice import Abstract, Const, StackSlice, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.library import CLOCKS, FUNCTIONS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS
 from pijit.core.graph.types import Scalar
@@ -133,7 +133,7 @@ def call_slice(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     only(arguments, keywords, "slice", 1, 2, 3)
     none = Const(None)
     parts = [none] + arguments if len(arguments) == 1 else arguments
-    return SliceDisplay(tuple((parts + [none])[:3]))
+    return StackSlice(tuple((parts + [none])[:3]))
 
 
 @models(NUMPY_SCALARS, "item")

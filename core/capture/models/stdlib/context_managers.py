@@ -21,7 +21,7 @@ from pijit.core.bytecode.linker.osr import Given
 from pijit.core.capture.models.protocol import Interpreter, Recorder
 from pijit.core.capture.models.stdlib.known_managers import FLAGS, entered, ready
 from pijit.core.capture.values.lattice import Abstract, BoundFunction, Const, Unknown
-from pijit.core.capture.values.virtual_object import Display, replace_in, virtual_objects_in
+from pijit.core.capture.values.virtual_object import StackTuple, replace_in, virtual_objects_in
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Output
 from pijit.core.graph.ops import ASKS_NUMPY, RAISES_FLAGS
@@ -61,7 +61,9 @@ class Manager(BoundFunction):
 
     def errors(self, around: "Errors") -> "Errors":
         """The error handling inside the manager's block, given the handling around it."""
-        known = [cast(Const, part).object for part in cast(Display, self.owner).items] if self.make is entered else []
+        known = []
+        if self.make is entered:
+            known = [cast(Const, part).object for part in cast(StackTuple, self.owner).items]
         ignored, always_checked = around
         for kind, how in zip(known[::2], known[1::2]):
             ignored, always_checked = ignored & ~FLAGS[kind], always_checked & ~FLAGS[kind]
@@ -75,7 +77,7 @@ class Manager(BoundFunction):
         """The operands of `make`."""
         if ready(self) is None:
             return self.function, self.owner
-        return self.owner.items if isinstance(self.owner, Display) else (self.owner,)
+        return self.owner.items if isinstance(self.owner, StackTuple) else (self.owner,)
 
 
 def leave_with(interpreter: Interpreter, instr: Instr) -> None:

@@ -19,7 +19,7 @@ from pijit.core.capture.models.registry import models
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.generator_frame import GeneratorFrame, has_ended
 from pijit.core.capture.values.lattice import Abstract, BoundFunction, Const
-from pijit.core.capture.values.virtual_object import Display
+from pijit.core.capture.values.virtual_object import StackTuple
 from pijit.core.errors import Break
 from pijit.core.named_tuples import NamedTuple
 from pijit.guards.source import Attr, Inner, Item
@@ -130,14 +130,14 @@ def call_errstate(interpreter: Interpreter, arguments: List[Abstract], keywords:
     fits = known and bool(hows) and not arguments and set(hows) <= {"all", *FLAGS}
     settings = [(kind, hows.get(kind, hows.get("all"))) for kind in FLAGS]
     parts = [Const(part) for kind, how in settings if how is not None for part in (kind, how)]
-    return _made(interpreter, np.errstate, Display(list(parts)), fits)
+    return _made(interpreter, np.errstate, StackTuple(list(parts)), fits)
 
 
 @models(contextlib.suppress)
 def call_suppress(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``contextlib.suppress(...)`` with known classes."""
     fits = all(isinstance(value, Const) and type(value.object) is type for value in arguments)
-    return _made(interpreter, contextlib.suppress, Display(arguments), fits and not keywords)
+    return _made(interpreter, contextlib.suppress, StackTuple(arguments), fits and not keywords)
 
 
 @models(contextlib.nullcontext)
@@ -145,7 +145,7 @@ def call_nullcontext(interpreter: Interpreter, arguments: List[Abstract], keywor
     """``contextlib.nullcontext(value)``."""
     values = arguments + list(keywords.values())
     fits = len(values) < 2 and set(keywords) <= {"enter_result"}
-    return _made(interpreter, contextlib.nullcontext, Display(values), fits)
+    return _made(interpreter, contextlib.nullcontext, StackTuple(values), fits)
 
 
 def managing_function(interpreter: Interpreter, callee: Any) -> Abstract:

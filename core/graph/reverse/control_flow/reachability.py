@@ -15,11 +15,11 @@ def reachable(block: Block, stop: Optional[Block] = None, within: Optional[Colle
         stop: a block whose successors do not count.
         within: the blocks that count, beside ``block`` and ``stop``; None: all.
     """
-    seen, todo = {block}, [block]
+    visited, todo = {block}, [block]
     while todo:
         one = todo.pop()
         for jump in one.terminator.targets() if one is not stop else ():
-            if jump.block not in seen and (within is None or jump.block in within or jump.block is stop):
-                seen.add(jump.block)
+            if jump.block not in visited and (within is None or jump.block in within or jump.block is stop):
+                visited.add(jump.block)
                 todo.append(jump.block)
-    return seen
+    return visited

@@ -79,16 +79,16 @@ def write_strip(emitter: KernelEmitter, loop: LoopNode, strip: Strip) -> None:
     """Write a loop twice: without floating-point checks, and with them, if the first version fails."""
     names = [emitter.text[param] for param in strip.params]
     starts = [emitter.renamed(name) for name in names]
-    rounds = emitter.let("isub(%s, %s)" % (emitter.text[strip.limit], emitter.text[strip.counter]))
-    quiet = emitter.renamed("watch_flags(%s)" % rounds)
+    iterations = emitter.let("isub(%s, %s)" % (emitter.text[strip.limit], emitter.text[strip.counter]))
+    quiet = emitter.renamed("watch_flags(%s)" % iterations)
     if strip.elements:
         emitter.line("if %s != 0:" % quiet)
         emitter.depth += 1
-        _compare_ends(emitter, strip, quiet, rounds)
+        _compare_ends(emitter, strip, quiet, iterations)
         emitter.depth -= 1
     emitter.line("if %s != 0:" % quiet)
     emitter.depth += 1
-    _write_unchecked(emitter, loop, strip, quiet, rounds)
+    _write_unchecked(emitter, loop, strip, quiet, iterations)
     emitter.depth -= 1
     emitter.line("if %s == 0:" % quiet)
     emitter.depth += 1
@@ -100,7 +100,7 @@ def write_strip(emitter: KernelEmitter, loop: LoopNode, strip: Strip) -> None:
     emitter.depth -= 1
 
 
-def _compare_ends(emitter: KernelEmitter, strip: Strip, quiet: Name, rounds: Operand) -> None:
+def _compare_ends(emitter: KernelEmitter, strip: Strip, quiet: Name, iterations: Operand) -> None:
     """Give up the version without checks where an index begins or ends out of range or below 0.
 
     All indices in between are in range then.
@@ -112,15 +112,15 @@ def _compare_ends(emitter: KernelEmitter, strip: Strip, quiet: Name, rounds: Ope
             tests = ["beyond(%s, %s)" % (first, size)]
             if index.step is not None:
                 step = _source(emitter, index.step)
-                last = emitter.let("iadd(%s, imul(%s, isub(%s, 1)))" % (first, step, rounds))
+                last = emitter.let("iadd(%s, imul(%s, isub(%s, 1)))" % (first, step, iterations))
                 tests += ["beyond(%s, %s)" % (last, size), "outside(%s, %d, %d)" % (step, -FAR, FAR)]
             for test in tests:
                 emitter.line("%s = choose(%s, 0, %s)" % (quiet, test, quiet))
 
 
-def _write_unchecked(emitter: KernelEmitter, loop: LoopNode, strip: Strip, quiet: Name, rounds: Operand) -> None:
+def _write_unchecked(emitter: KernelEmitter, loop: LoopNode, strip: Strip, quiet: Name, iterations: Operand) -> None:
     floats = [emitter.text[param] for param in strip.params if _is_float(param)]
-    runs = _runs(emitter, strip, rounds)
+    runs = _runs(emitter, strip, iterations)
     for run in runs:
         emitter.line("keep_run(%s)" % run)
     emitter.line("while True:")
@@ -136,7 +136,7 @@ def _write_unchecked(emitter: KernelEmitter, loop: LoopNode, strip: Strip, quiet
         emitter.indented("if %s == 0:" % quiet, *["give_back(%s)" % run for run in runs])
 
 
-def _runs(emitter: KernelEmitter, strip: Strip, rounds: Operand) -> List[str]:
+def _runs(emitter: KernelEmitter, strip: Strip, iterations: Operand) -> List[str]:
     """The arguments of ``keep_run`` for each store: a number, the element's size, first address, step and count."""
     runs: List[str] = []
     for element in strip.elements:
@@ -147,7 +147,7 @@ def _runs(emitter: KernelEmitter, strip: Strip, rounds: Operand) -> List[str]:
             place = emitter.let("iadd(%s, %s)" % (array.data, offset(firsts, array.strides)))
             step = emitter.let(offset(steps, array.strides))
             stays = element.indices and all(index.step is None for index in element.indices)
-            count = "(1)" if stays else rounds
+            count = "(1)" if stays else iterations
             runs.append("(%d), (%d), %s, %s, %s" % (len(runs), array.type.dtype.itemsize, place, step, count))
     return runs
 
@@ -197,10 +197,11 @@ def _failures(builder: Any) -> Any:
         return memory
 
 
-def _watch(builder: Any, rounds: Any) -> Any:
-    """``watch_flags(rounds)``: whether a strip is tried; if so, no flag is raised afterwards."""
+def _watch(builder: Any, iterations: Any) -> Any:
+    """``watch_flags(iterations)``: whether a strip is tried; if so, no flag is raised afterwards."""
     few = builder.icmp_signed("<", builder.load(_failures(builder)), ir.Constant(I64, MOST))
-    some = builder.icmp_unsigned("<=", builder.sub(rounds, ir.Constant(I64, LEAST)), ir.Constant(I64, STRIP - LEAST))
+    beyond_least = builder.sub(iterations, ir.Constant(I64, LEAST))
+    some = builder.icmp_unsigned("<=", beyond_least, ir.Constant(I64, STRIP - LEAST))
     tried = builder.and_(few, some)
     with builder.if_then(tried):
         clear_status(builder)
@@ -225,11 +226,11 @@ def _pinned(builder: Any, value: Any) -> Any:
 
 
 def _run(giving_back: bool) -> Any:
-    """``keep_run(number, itemsize, address, step, rounds)`` keeps elements on the stack.
+    """``keep_run(number, itemsize, address, step, iterations)`` keeps elements on the stack.
 
     ``give_back``, with the same arguments, puts them back.
     """
-    def build(builder: Any, number: Any, itemsize: Any, address: Any, step: Any, rounds: Any) -> Any:
+    def build(builder: Any, number: Any, itemsize: Any, address: Any, step: Any, iterations: Any) -> Any:
         kind = ir.IntType(8 * itemsize.constant)
         first = builder.inttoptr(address, I8.as_pointer())
         room = _room(builder, "kept_%d_%d" % (number.constant, itemsize.constant), kind)
@@ -242,7 +243,7 @@ def _run(giving_back: bool) -> Any:
             else:
                 builder.store(builder.load(place, align=1), kept)
 
-        write_loop(builder, rounds, body)
+        write_loop(builder, iterations, body)
         return ir.Constant(I64, 0)
     return build
 

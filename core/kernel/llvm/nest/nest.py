@@ -114,8 +114,8 @@ class _Writer:
             found = self.builder.load(place)
             if isinstance(found.type, ir.VectorType):
                 found = self.builder.bitcast(found, ir.IntType(8 * nontemporal.LINE))
-            seen = self.builder.icmp_unsigned("!=", found, ir.Constant(found.type, 0))
-            answer = self.builder.or_(answer, self.builder.zext(seen, I64))
+            is_set = self.builder.icmp_unsigned("!=", found, ir.Constant(found.type, 0))
+            answer = self.builder.or_(answer, self.builder.zext(is_set, I64))
         return answer
 
     def _write_versions(self, versions: List[str]) -> None:
