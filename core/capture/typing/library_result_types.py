@@ -118,7 +118,7 @@ def _answers(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
     """(axis length, ``answer(result)``) for each sample for which the function does not raise."""
     function, split = FUNCTIONS[path].object, len(questions) - len(keywords)
     # Warnings are recorded, not raised, because some of NumPy's C code crashes when a warning becomes an exception.
-    with warnings.catch_warnings(virtual=True) as warned, np.errstate(all="ignore"):
+    with warnings.catch_warnings(record=True) as warned, np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for category in WARNED:
             warnings.simplefilter("always", category)

@@ -31,8 +31,8 @@ class VirtualObject(Abstract):
 
     Two virtual objects of one state are the same object exactly if they have the same ``token``. Objects of the callers
     have negative tokens. ``writable``: only variables hold the object, so a store changes nothing but this abstract
-    value. ``shared``: the object exists and ``value`` carries it. ``settled``: bytecode may have been executed before, so
-    the segment may have found a real object; ``origin`` is its address, or 0. ``changed``: attributes of that object
+    value. ``shared``: the object exists and ``value`` carries it. ``settled``: bytecode may have been executed before,
+    so the segment may have found a real object; ``origin`` is its address, or 0. ``changed``: attributes of that object
     may differ from these and may have to be written.
     """
 
