@@ -203,7 +203,7 @@ class ArrayWriter(Emitter):
         A capture gives an operation no exit if it has proved that the function succeeds.
         """
         if entry(name).result not in ((STATUS,) if op is None else (STATUS, BAILS_OUT)):
-            raise CompileError("the runtime function %s may decline or gives a value, and nothing is repeated" % name)
+            raise CompileError("the runtime function %s may bail out or gives a value, and nothing is repeated" % name)
         self.line("if %s != 0:" % self.runtime(name, *args))
         self.depth += 1
         if op is not None and op.exit is not None:
