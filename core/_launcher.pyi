@@ -87,7 +87,7 @@ class Launcher:
         slots: the numbers of locals of the calling frame whose values follow the call's arguments. If one of them has
             no value, the call misses. Bytecode cannot pass a variable that may be unbound.
         nogil: whether a machine code kernel runs without the GIL.
-        rounds: per exit id the index of the value that counts the loop iterations of the kernel, or None.
+        iterations: per exit id the index of the value that counts the loop iterations of the kernel, or None.
         gate: whether it is a re-entry that bytecode may reach. Such a launcher is an iterator, which bytecode asks for
             an item at the loop's header: an item means that the launcher is to be called
             (core/native/launcher/reentry_gate_inl.h).
@@ -151,7 +151,7 @@ class Launcher:
         held: Optional[Tuple[Optional[int], ...]] = None,
         slots: Tuple[int, ...] = (),
         nogil: bool = False,
-        rounds: Optional[Tuple[Optional[int], ...]] = None,
+        iterations: Optional[Tuple[Optional[int], ...]] = None,
         gate: bool = False,
         bare: Optional[Tuple[int, ...]] = None,
     ) -> None: ...

@@ -8,17 +8,17 @@
 #include <structmember.h>
 
 #if PY_VERSION_HEX >= 0x030b0000
-#include "hidden/ways_inl.h"
+#include "hidden/entry_paths_inl.h"
 #else
 #include "hook/exit_landings_inl.h"
 #endif
 
 typedef struct {
     PyObject_HEAD
-    PyObject *code;     /* owned: the linked code */
-    PyObject *launcher; /* owned: the launcher that runs first, before any frame; NULL: begin in a frame */
-    PyCodeObject *fits; /* the code object that the linked code was found to fit; only its identity is used */
-    Ways ways;          /* entry into the linked code for this CPython family */
+    PyObject *code;         /* owned: the linked code */
+    PyObject *launcher;     /* owned: the launcher that runs first, before any frame; NULL: begin in a frame */
+    PyCodeObject *fits;     /* the code object that the linked code was found to fit; only its identity is used */
+    EntryPaths entry_paths; /* entry into the linked code for this CPython family */
 } Entrance;
 
 const LaunchAPI *launch_api;
@@ -74,7 +74,7 @@ entrance_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         Py_INCREF(launcher);
         self->launcher = launcher;
     }
-    if (ways_read(&self->ways, landings, (PyCodeObject *)code) < 0) {
+    if (entry_paths_read(&self->entry_paths, landings, (PyCodeObject *)code) < 0) {
         Py_DECREF(self);
         return NULL;
     }
@@ -95,7 +95,7 @@ entrance_dealloc(Entrance *self)
     PyObject_GC_UnTrack(self);
     Py_XDECREF(self->code);
     Py_XDECREF(self->launcher);
-    ways_free(&self->ways);
+    entry_paths_free(&self->entry_paths);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 

@@ -69,14 +69,14 @@ result_give(Trial *self, TrialState state)
 static void
 measuring_judge(Trial *self)
 {
-    Outcome outcome = comparison_judge(&self->runs, self->part == PART_SMALL ? 0 : self->limit);
-    if (outcome == COMPARISON_WON && self->runs.plain.count == 0 && self->part == PART_UNKNOWN) {
+    ComparisonResult result = comparison_judge(&self->runs, self->part == PART_SMALL ? 0 : self->limit);
+    if (result == COMPARISON_WON && self->runs.plain.count == 0 && self->part == PART_UNKNOWN) {
         self->part = PART_ASKED;
         self->next = TRIAL_KERNELS;
         return;
     }
-    if (outcome != COMPARISON_OPEN) {
-        result_give(self, outcome == COMPARISON_LOST ? LOST : KEPT);
+    if (result != COMPARISON_OPEN) {
+        result_give(self, result == COMPARISON_LOST ? LOST : KEPT);
         return;
     }
     self->next = comparison_plain_next(&self->runs) ? TRIAL_PLAIN : TRIAL_KERNELS;

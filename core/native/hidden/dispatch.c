@@ -19,7 +19,7 @@
 PyFunctionObject **
 entrance_pooled(PyObject *entrance)
 {
-    return &((Entrance *)entrance)->ways.pooled;
+    return &((Entrance *)entrance)->entry_paths.pooled;
 }
 
 #define STAR_FLAGS (CO_VARARGS | CO_VARKEYWORDS)

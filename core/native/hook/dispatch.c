@@ -91,7 +91,7 @@ entrance_leave(Entrance *self, const BoundCall *call, PyObject *answer)
 {
     HandOver over = {.launcher = self->launcher, .answer = answer};
     PyErr_Fetch(&over.type, &over.value, &over.traceback);
-    return hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, &over, &self->ways.pooled);
+    return hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, &over, &self->entry_paths.pooled);
 }
 
 /* Run the entry's kernel on the inputs that the guards have fetched. They are released before any code of the program
@@ -100,8 +100,8 @@ static int
 entrance_launch(Entrance *self, const BoundCall *call, Fetched *fetched, PyObject **result)
 {
     Left left;
-    left.lands = self->ways.lands;
-    left.nexits = self->ways.nexits;
+    left.lands = self->entry_paths.lands;
+    left.nexits = self->entry_paths.nexits;
     Launched status = launch_api->launch(self->launcher, fetched->items, fetched->count, call->function->func_globals,
                                          call->builtins, &left, result);
     fetched_release(fetched);
@@ -109,8 +109,8 @@ entrance_launch(Entrance *self, const BoundCall *call, Fetched *fetched, PyObjec
         *result = entrance_leave(self, call, *result);
     }
     else if (status == LAUNCH_LANDED) {
-        *result = hook_enter(call, (PyCodeObject *)self->code, &self->ways.landings[left.exit], &left, NULL,
-                             &self->ways.pooled);
+        *result = hook_enter(call, (PyCodeObject *)self->code, &self->entry_paths.landings[left.exit], &left, NULL,
+                             &self->entry_paths.pooled);
     }
     return status != LAUNCH_MISSED;
 }
@@ -123,7 +123,7 @@ entrance_run(Entrance *self, const BoundCall *call, Fetched *fetched, PyObject *
         return;
     }
     fetched_release(fetched);
-    *result = hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, NULL, &self->ways.pooled);
+    *result = hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, NULL, &self->entry_paths.pooled);
 }
 
 /* Run the payload of a call, which a cache or on_miss gave; it is taken over. */

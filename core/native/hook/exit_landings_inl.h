@@ -14,7 +14,7 @@ typedef struct {
     Landing *landings;     /* owned: one for each exit, unset where `lands` is 0 */
     char *lands;           /* owned: which exits have one, see Left */
     PyFrameObject *pooled; /* owned: an empty frame of the linked code, or NULL */
-} Ways;
+} EntryPaths;
 
 /* Read a landing in a code object, given as None or (last, slots, stack): 1, 0 for none, -1 with an exception set. */
 static int
@@ -48,23 +48,23 @@ landing_read(PyObject *given, PyCodeObject *code, Landing *landing)
     return PyErr_Occurred() ? -1 : 1;
 }
 
-/* Read the landings of all exits: 0, or -1 with an exception set. The caller frees `ways` in both cases. */
+/* Read the landings of all exits: 0, or -1 with an exception set. The caller frees `paths` in both cases. */
 static int
-ways_read(Ways *ways, PyObject *given, PyCodeObject *code)
+entry_paths_read(EntryPaths *paths, PyObject *given, PyCodeObject *code)
 {
-    ways->nexits = PyTuple_GET_SIZE(given);
-    ways->landings = PyMem_New(Landing, ways->nexits);
-    ways->lands = PyMem_New(char, ways->nexits);
-    if (ways->landings == NULL || ways->lands == NULL) {
+    paths->nexits = PyTuple_GET_SIZE(given);
+    paths->landings = PyMem_New(Landing, paths->nexits);
+    paths->lands = PyMem_New(char, paths->nexits);
+    if (paths->landings == NULL || paths->lands == NULL) {
         PyErr_NoMemory();
         return -1;
     }
-    for (Py_ssize_t i = 0; i < ways->nexits; i++) {
-        int found = landing_read(PyTuple_GET_ITEM(given, i), code, &ways->landings[i]);
+    for (Py_ssize_t i = 0; i < paths->nexits; i++) {
+        int found = landing_read(PyTuple_GET_ITEM(given, i), code, &paths->landings[i]);
         if (found < 0) {
             return -1;
         }
-        ways->lands[i] = (char)(found ? 1 + ways->landings[i].nslots + ways->landings[i].stack : 0);
+        paths->lands[i] = (char)(found ? 1 + paths->landings[i].nslots + paths->landings[i].stack : 0);
     }
     return 0;
 }
@@ -76,11 +76,11 @@ launch_connect(const LaunchAPI *Py_UNUSED(api))
 }
 
 static void
-ways_free(Ways *ways)
+entry_paths_free(EntryPaths *paths)
 {
-    Py_XDECREF(ways->pooled);
-    PyMem_Free(ways->landings);
-    PyMem_Free(ways->lands);
+    Py_XDECREF(paths->pooled);
+    PyMem_Free(paths->landings);
+    PyMem_Free(paths->lands);
 }
 
 #endif

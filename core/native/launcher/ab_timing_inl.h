@@ -27,7 +27,7 @@ typedef enum {
     COMPARISON_OPEN,
     COMPARISON_WON, /* by the kernels; also if bytecode was not run because it may take far longer */
     COMPARISON_LOST
-} Outcome;
+} ComparisonResult;
 
 static inline int64_t
 sample_median(const Sample *sample)
@@ -97,7 +97,7 @@ comparison_plain_next(Comparison *self)
 }
 
 /* The outcome of the samples so far. `limit`: if kernels take more ns than this, bytecode is not tried; 0: no limit. */
-static inline Outcome
+static inline ComparisonResult
 comparison_judge(const Comparison *self, int64_t limit)
 {
     if (self->kernels.count == 0) {

@@ -23,13 +23,13 @@ typedef struct {
 
 /* The number of loop iterations of a re-entry before it left with this answer. */
 static long long
-rounds_of(const Exit *exit, PyObject *answer)
+iterations_of(const Exit *exit, PyObject *answer)
 {
-    if (exit->rounds < 0) {
+    if (exit->iterations < 0) {
         return 0;
     }
-    PyObject *rounds = PyTuple_GET_ITEM(answer, PyTuple_GET_SIZE(answer) - exit->count + exit->rounds); /* borrowed */
-    return PyLong_CheckExact(rounds) ? PyLong_AsLongLong(rounds) : 0;
+    PyObject *iterations = PyTuple_GET_ITEM(answer, PyTuple_GET_SIZE(answer) - exit->count + exit->iterations); /* borrowed */
+    return PyLong_CheckExact(iterations) ? PyLong_AsLongLong(iterations) : 0;
 }
 
 /* Give an exit's values to the caller in `left`: a new reference to None, or NULL with an exception set. */
@@ -96,7 +96,7 @@ tuple_answer(Launcher *self, Exit *exit, int hold, PyObject *only, ValueSource *
         breaker_hold();
     }
     if (self->gate.exists && !exit->poll) {
-        gate_judge(&self->gate, rounds_of(exit, result));
+        gate_judge(&self->gate, iterations_of(exit, result));
     }
     return result;
 }

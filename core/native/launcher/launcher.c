@@ -222,20 +222,20 @@ scope_or_null(PyObject *scope)
 static PyObject *
 launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"program", "globals", "builtins", "inputs",  "words", "output_word", "kernel",  "exits",
-                            "width",   "name",    "owner",    "numbers", "polls", "prepare",     "returns", "held",
-                            "slots",   "nogil",   "rounds",   "gate",    "bare",  NULL};
+    static char *names[] = {"program", "globals", "builtins",   "inputs",  "words", "output_word", "kernel",  "exits",
+                            "width",   "name",    "owner",      "numbers", "polls", "prepare",     "returns", "held",
+                            "slots",   "nogil",   "iterations", "gate",    "bare",  NULL};
     PyObject *program, *globals, *builtins, *inputs, *kernel, *exits, *name; /* borrowed */
     PyObject *owner = Py_None, *numbers = Py_None, *polls = Py_None;         /* borrowed */
     PyObject *prepare = Py_None, *returns = Py_None, *held = Py_None;        /* borrowed */
-    PyObject *slots = NULL, *rounds = Py_None, *bare = Py_None;              /* borrowed */
+    PyObject *slots = NULL, *iterations = Py_None, *bare = Py_None;          /* borrowed */
     Py_ssize_t words, output_word, width;
     int nogil = 0, gate = 0;
 
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOOOOO!pOpO:Launcher", names, &program, &globals, &builtins,
                                      &PyTuple_Type, &inputs, &words, &output_word, &kernel, &PyTuple_Type, &exits, &width,
                                      &name, &owner, &numbers, &polls, &prepare, &returns, &held, &PyTuple_Type, &slots, &nogil,
-                                     &rounds, &gate, &bare)) {
+                                     &iterations, &gate, &bare)) {
         return NULL;
     }
     if (width < 0) {
@@ -262,7 +262,7 @@ launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->callable = PyCFunction_New(&callable_method, (PyObject *)self);
     if (self->miss == NULL || self->callable == NULL || codes_set(self, inputs, exits, numbers) < 0
         || exits_mark(polls, returns, bare, self->exits, self->nexits) < 0 || held_set(held, self->exits, self->nexits) < 0
-        || rounds_set(rounds, self->exits, self->nexits) < 0 || (prepare == Py_None && kernel_set(self, kernel) < 0)
+        || iterations_set(iterations, self->exits, self->nexits) < 0 || (prepare == Py_None && kernel_set(self, kernel) < 0)
         || program_set(self, program) < 0 || (slots != NULL && slots_set(self, slots) < 0)) {
         Py_DECREF(self);
         return NULL;

@@ -70,9 +70,9 @@ window_close(LoopTrial *self, const void *running)
     else {
         comparison_add(&self->windows, self->plain, ns);
     }
-    Outcome outcome = comparison_judge(&self->windows, self->limit * self->window);
-    if (outcome != COMPARISON_OPEN) {
-        result_give(self, outcome == COMPARISON_LOST ? LOOP_LOST : LOOP_KEPT);
+    ComparisonResult result = comparison_judge(&self->windows, self->limit * self->window);
+    if (result != COMPARISON_OPEN) {
+        result_give(self, result == COMPARISON_LOST ? LOOP_LOST : LOOP_KEPT);
         return;
     }
     window_open(self, running, comparison_plain_next(&self->windows));

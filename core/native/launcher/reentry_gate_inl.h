@@ -39,10 +39,10 @@ gate_opens(Gate *gate)
 
 /* Judge a run by its iterations. A run that began late does not measure the time between exits; the next run does. */
 static inline void
-gate_judge(Gate *gate, long long rounds)
+gate_judge(Gate *gate, long long iterations)
 {
     int longer = 2 * gate->last_wait + 1;
-    if (rounds >= ENOUGH_ROUNDS) {
+    if (iterations >= ENOUGH_ROUNDS) {
         gate->last_wait = gate->wait = 0;
     }
     else if (!gate->began_late) {

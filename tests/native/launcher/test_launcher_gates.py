@@ -17,7 +17,7 @@ def made_with(exits=(COUNT,), **options):
 
 def gated(**options):
     """A launcher whose kernel leaves by a side exit after as many rounds as it is told, below 0 by a poll."""
-    made = made_with(exits=((("const", None), *COUNT), COUNT), rounds=(1, None), gate=True, polls=(1,), **options)
+    made = made_with(exits=((("const", None), *COUNT), COUNT), iterations=(1, None), gate=True, polls=(1,), **options)
     made.wait = 0
     return made
 
@@ -85,7 +85,7 @@ def test_misses_and_exits_without_a_count_are_no_rounds():
     made = gaining()
     made.callable("no int")
     assert made.wait == 1 and made.misses == 1
-    other = made_with(gate=True, rounds=(None,))
+    other = made_with(gate=True, iterations=(None,))
     other.wait = 0
     other.callable(100)
     other.callable(100)

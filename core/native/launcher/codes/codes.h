@@ -100,11 +100,11 @@ typedef struct {
     Output *items; /* owned */
     PyObject *id;  /* owned: the first item of the answer */
     long long taken;
-    int poll;          /* the kernel left because the interpreter has a request */
-    int returns;       /* bytecode would return the last value next */
-    int bare;          /* the answer may be the only value itself */
-    PyObject *held;    /* owned, or NULL: used in place of id if the interpreter has a request by now */
-    Py_ssize_t rounds; /* the index of the value that counts loop iterations, or -1 */
+    int poll;              /* the kernel left because the interpreter has a request */
+    int returns;           /* bytecode would return the last value next */
+    int bare;              /* the answer may be the only value itself */
+    PyObject *held;        /* owned, or NULL: used in place of id if the interpreter has a request by now */
+    Py_ssize_t iterations; /* the index of the value that counts loop iterations, or -1 */
 } Exit;
 
 Py_ssize_t input_words(const Input *input);

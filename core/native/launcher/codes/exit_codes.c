@@ -238,17 +238,17 @@ held_set(PyObject *held, Exit *exits, Py_ssize_t nexits)
 }
 
 int
-rounds_set(PyObject *rounds, Exit *exits, Py_ssize_t nexits)
+iterations_set(PyObject *iterations, Exit *exits, Py_ssize_t nexits)
 {
-    if (rounds != Py_None && (!PyTuple_Check(rounds) || PyTuple_GET_SIZE(rounds) != nexits)) {
-        PyErr_Format(PyExc_ValueError, "rounds must be None or a tuple of %zd ints or None, got %R", nexits, rounds);
+    if (iterations != Py_None && (!PyTuple_Check(iterations) || PyTuple_GET_SIZE(iterations) != nexits)) {
+        PyErr_Format(PyExc_ValueError, "iterations must be None or a tuple of %zd ints or None, got %R", nexits, iterations);
         return -1;
     }
     for (Py_ssize_t i = 0; i < nexits; i++) {
-        exits[i].rounds = -1;
-        if (rounds != Py_None && PyTuple_GET_ITEM(rounds, i) != Py_None) {
-            exits[i].rounds = code_integer(rounds, i, 0, exits[i].count);
-            if (exits[i].rounds < 0) {
+        exits[i].iterations = -1;
+        if (iterations != Py_None && PyTuple_GET_ITEM(iterations, i) != Py_None) {
+            exits[i].iterations = code_integer(iterations, i, 0, exits[i].count);
+            if (exits[i].iterations < 0) {
                 return -1;
             }
         }

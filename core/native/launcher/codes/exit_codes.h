@@ -21,7 +21,7 @@ int held_set(PyObject *held, Exit *exits, Py_ssize_t nexits);
 
 /* Set the value of each exit that counts iterations, from None or a tuple of an index or None per exit; 0, or -1 with
  * an exception set. */
-int rounds_set(PyObject *rounds, Exit *exits, Py_ssize_t nexits);
+int iterations_set(PyObject *iterations, Exit *exits, Py_ssize_t nexits);
 
 /* Mark the poll exits, the exits that return, and those that answer with their only value, each a tuple of exit ids or
  * None; 0, or -1 with an exception set. */

@@ -281,7 +281,7 @@ gram_run(int64_t function, int64_t data, const int64_t *pointers, const npy_intp
         Py_BEGIN_ALLOW_THREADS
         done = gram_in_order(&gram, size);
         Py_END_ALLOW_THREADS
-        switches_heed(switches);
+        switches_check(switches);
     }
     return done && !(own_status() & ~FE_UNDERFLOW);
 }

@@ -19,8 +19,8 @@ attribute_find(PyObject *object, PyObject *name)
     }
     PyObject *found = _PyType_Lookup(type, name); /* borrowed */
     if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
-        PyObject **place = slot_place(object, found);
-        return place == NULL ? NULL : *place;
+        PyObject **slot = member_slot(object, found);
+        return slot == NULL ? NULL : *slot;
     }
     PyObject *dict = instance_dict(object), *value; /* borrowed */
     if ((dict != NULL && !PyDict_CheckExact(dict)) || instance_find_in(object, dict, name, &value) < 0) {

@@ -156,11 +156,11 @@ item_remove(PyObject *list, Py_ssize_t index)
 int64_t
 runtime_delete_item(int64_t list, int64_t index)
 {
-    PyObject **place = item_place(list, index);
-    if (place == NULL || !dies_quietly(*place)) {
+    PyObject **slot = item_slot(list, index);
+    if (slot == NULL || !dies_quietly(*slot)) {
         return DECLINED;
     }
-    return item_remove((PyObject *)list, place - ((PyListObject *)list)->ob_item);
+    return item_remove((PyObject *)list, slot - ((PyListObject *)list)->ob_item);
 }
 
 int64_t
@@ -194,16 +194,16 @@ runtime_take_entry(int64_t owner)
 int64_t
 runtime_list_take(int64_t list, int64_t index)
 {
-    PyObject **place = item_place(list, index);
-    return place == NULL ? DECLINED : item_remove((PyObject *)list, place - ((PyListObject *)list)->ob_item);
+    PyObject **slot = item_slot(list, index);
+    return slot == NULL ? DECLINED : item_remove((PyObject *)list, slot - ((PyListObject *)list)->ob_item);
 }
 
 int64_t
 runtime_pop_item(int64_t frame, int64_t list, int64_t index, int64_t spec)
 {
-    PyObject **place = item_place(list, index);
-    int64_t status = place == NULL ? DECLINED : object_read(frame, *place, (int64_t *)spec);
-    return status != 0 ? status : item_remove((PyObject *)list, place - ((PyListObject *)list)->ob_item);
+    PyObject **slot = item_slot(list, index);
+    int64_t status = slot == NULL ? DECLINED : object_read(frame, *slot, (int64_t *)spec);
+    return status != 0 ? status : item_remove((PyObject *)list, slot - ((PyListObject *)list)->ob_item);
 }
 
 int64_t

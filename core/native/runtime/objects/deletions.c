@@ -18,8 +18,8 @@ runtime_delete_attr(int64_t owner, int64_t name)
     }
     PyObject *found = _PyType_Lookup(Py_TYPE(object), key); /* borrowed */
     if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
-        PyObject **place = slot_place(object, found);
-        old = place != NULL ? *place : NULL;
+        PyObject **slot = member_slot(object, found);
+        old = slot != NULL ? *slot : NULL;
     }
     else {
         PyObject *dict; /* borrowed */
@@ -46,12 +46,12 @@ runtime_delete_global(int64_t name)
 int64_t
 runtime_delete_cell(int64_t cell)
 {
-    PyObject **place = &((PyCellObject *)cell)->ob_ref;
-    PyObject *old = *place; /* the cell's reference, released here */
+    PyObject **slot = &((PyCellObject *)cell)->ob_ref;
+    PyObject *old = *slot; /* the cell's reference, released here */
     if (old == NULL || !dies_quietly(old)) {
         return DECLINED;
     }
-    *place = NULL;
+    *slot = NULL;
     Py_DECREF(old);
     return 0;
 }

@@ -70,12 +70,12 @@ int64_t
 runtime_heap_push(int64_t owner, int64_t kind, int64_t address)
 {
     PyObject *list = (PyObject *)owner, *value = value_box(kind, address); /* value: owned */
-    Py_ssize_t place = PyList_GET_SIZE(list), last = place;
+    Py_ssize_t slot = PyList_GET_SIZE(list), last = slot;
     Relation relation = value == NULL ? RELATION_UNKNOWN : RELATION_LESS;
-    while (relation == RELATION_LESS && place > 0) {
-        Py_ssize_t parent = (place - 1) / 2;
+    while (relation == RELATION_LESS && slot > 0) {
+        Py_ssize_t parent = (slot - 1) / 2;
         relation = heap_relation(value, PyList_GET_ITEM(list, parent));
-        place = relation == RELATION_LESS ? parent : place;
+        slot = relation == RELATION_LESS ? parent : slot;
     }
     int64_t status = value == NULL ? LAUNCHER_ERROR : relation == RELATION_UNKNOWN ? DECLINED : 0;
     if (status == 0 && PyList_Append(list, value) < 0) {
@@ -83,10 +83,10 @@ runtime_heap_push(int64_t owner, int64_t kind, int64_t address)
     }
     if (status == 0) {
         PyObject **items = ((PyListObject *)list)->ob_item;
-        for (Py_ssize_t at = last; at > place; at = (at - 1) / 2) {
+        for (Py_ssize_t at = last; at > slot; at = (at - 1) / 2) {
             items[at] = items[(at - 1) / 2];
         }
-        items[place] = value; /* owned by the list since PyList_Append */
+        items[slot] = value; /* owned by the list since PyList_Append */
     }
     Py_XDECREF(value);
     return status;
@@ -98,15 +98,15 @@ static int
 heap_path(PyObject **items, Py_ssize_t size, Py_ssize_t *path)
 {
     int count = 1;
-    for (Py_ssize_t place = path[0] = 0; place < size / 2; path[count++] = place) {
-        Py_ssize_t left = 2 * place + 1;
-        place = left;
+    for (Py_ssize_t slot = path[0] = 0; slot < size / 2; path[count++] = slot) {
+        Py_ssize_t left = 2 * slot + 1;
+        slot = left;
         if (left + 1 < size) {
             Relation relation = heap_relation(items[left], items[left + 1]);
             if (relation == RELATION_UNKNOWN) {
                 return 0;
             }
-            place += relation != RELATION_LESS;
+            slot += relation != RELATION_LESS;
         }
     }
     return count;

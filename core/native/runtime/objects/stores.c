@@ -122,9 +122,9 @@ runtime_append(int64_t list, int64_t kind, int64_t address)
 
 /* Replaces the reference at a heap location, which may be empty. */
 static int64_t
-place_store(PyObject **place, int64_t kind, int64_t address)
+place_store(PyObject **slot, int64_t kind, int64_t address)
 {
-    PyObject *old = *place; /* the location's reference, released here */
+    PyObject *old = *slot; /* the location's reference, released here */
     if (old != NULL && !dies_quietly(old)) {
         return DECLINED;
     }
@@ -132,7 +132,7 @@ place_store(PyObject **place, int64_t kind, int64_t address)
     if (value == NULL) {
         return LAUNCHER_ERROR;
     }
-    *place = value;
+    *slot = value;
     Py_XDECREF(old);
     return 0;
 }
@@ -140,8 +140,8 @@ place_store(PyObject **place, int64_t kind, int64_t address)
 int64_t
 runtime_store_item(int64_t list, int64_t index, int64_t kind, int64_t address)
 {
-    PyObject **place = item_place(list, index);
-    return place == NULL ? DECLINED : place_store(place, kind, address);
+    PyObject **slot = item_slot(list, index);
+    return slot == NULL ? DECLINED : place_store(slot, kind, address);
 }
 
 int64_t
@@ -223,7 +223,7 @@ runtime_store_global(int64_t name, int64_t kind, int64_t address)
 }
 
 PyObject **
-slot_place(PyObject *object, PyObject *found)
+member_slot(PyObject *object, PyObject *found)
 {
     PyMemberDescrObject *slot = (PyMemberDescrObject *)found;
     if (Py_TYPE(found) != &PyMemberDescr_Type || slot->d_member->type != T_OBJECT_EX || (slot->d_member->flags & READONLY)
@@ -293,8 +293,8 @@ runtime_plain_store_attr(int64_t owner, int64_t name, int64_t kind, int64_t addr
     PyObject *object = (PyObject *)owner, *key = (PyObject *)name; /* borrowed */
     PyObject *found = _PyType_Lookup(Py_TYPE(object), key);        /* borrowed */
     if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
-        PyObject **place = slot_place(object, found);
-        return place == NULL ? DECLINED : place_store(place, kind, address);
+        PyObject **slot = member_slot(object, found);
+        return slot == NULL ? DECLINED : place_store(slot, kind, address);
     }
     PyObject *dict; /* borrowed */
     if (!attributes_are_own(object, &dict)) {

@@ -26,7 +26,7 @@ int is_namespace(PyObject *dict);
 
 /* The location of a slot's value in an object. `found` is the attribute of its class. NULL unless that is a plain
  * slot. */
-PyObject **slot_place(PyObject *object, PyObject *found);
+PyObject **member_slot(PyObject *object, PyObject *found);
 
 /* True if an instance does not share its attributes. If something else refers to the dict, another instance may have
  * it, or code may read it as a dict. *dict is BORROWED; it is NULL if the attributes are in the instance itself. */

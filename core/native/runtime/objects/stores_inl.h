@@ -19,7 +19,7 @@ dies_quietly(PyObject *object)
 
 /* The location of a list's item, or NULL if there is none. A negative index counts from the end. */
 static inline PyObject **
-item_place(int64_t list, int64_t index)
+item_slot(int64_t list, int64_t index)
 {
     Py_ssize_t size = PyList_GET_SIZE((PyObject *)list);
     if (index < 0) {

@@ -24,7 +24,7 @@ runtime_char_at(int64_t frame, int64_t text, int64_t index, int64_t spec)
 /* The address of a byte, or NULL if the position is outside. A bytearray may have changed its size, so the position is
  * checked here. */
 static unsigned char *
-byte_place(int64_t owner, int64_t index)
+byte_address(int64_t owner, int64_t index)
 {
     PyObject *object = (PyObject *)owner;
     index += index < 0 ? Py_SIZE(object) : 0;
@@ -38,18 +38,18 @@ byte_place(int64_t owner, int64_t index)
 int64_t
 runtime_byte_at(int64_t owner, int64_t index)
 {
-    const unsigned char *place = byte_place(owner, index);
-    return place == NULL ? -1 : *place;
+    const unsigned char *slot = byte_address(owner, index);
+    return slot == NULL ? -1 : *slot;
 }
 
 int64_t
 runtime_store_byte(int64_t owner, int64_t index, int64_t value)
 {
-    unsigned char *place = byte_place(owner, index);
-    if (place == NULL || value < 0 || value > 255) {
+    unsigned char *slot = byte_address(owner, index);
+    if (slot == NULL || value < 0 || value > 255) {
         return DECLINED;
     }
-    *place = (unsigned char)value;
+    *slot = (unsigned char)value;
     return 0;
 }
 

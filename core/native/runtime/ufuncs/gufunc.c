@@ -15,7 +15,7 @@
 #include <fenv.h>
 
 void
-switches_heed(unsigned long before)
+switches_check(unsigned long before)
 {
     if (gil_switches() != before) {
         Py_AddPendingCall(nothing, NULL);
@@ -43,7 +43,7 @@ runtime_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, i
     Py_BEGIN_ALLOW_THREADS
     answer = nogil_gufunc(function, data, pointers, dims, steps, work, fatal);
     Py_END_ALLOW_THREADS
-    switches_heed(switches);
+    switches_check(switches);
     return answer;
 }
 
@@ -57,7 +57,7 @@ runtime_product(int64_t frame, int64_t left, int64_t right, int64_t wanted, int6
         result = PyArray_MatrixProduct2((PyObject *)left, (PyObject *)right, NULL);
     }
     errors_restore(&saved);
-    switches_heed(switches);
+    switches_check(switches);
     if (PyErr_Occurred()) {
         Py_XDECREF(result);
         return exception_answer();

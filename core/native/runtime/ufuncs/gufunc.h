@@ -8,7 +8,7 @@
 
 /* Called after work without the GIL. Other threads may have changed the state that loops wait for, so loops must leave
  * at their next safepoint. */
-void switches_heed(unsigned long before);
+void switches_check(unsigned long before);
 
 /* May be called without the GIL. */
 int64_t nogil_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work,

@@ -286,10 +286,10 @@ runtime_item(int64_t frame, int64_t tuple, int64_t index, int64_t wanted, int64_
 int64_t
 runtime_list_item(int64_t frame, int64_t list, int64_t index, int64_t wanted, int64_t out)
 {
-    PyObject **place = item_place(list, index);
-    if (place == NULL) {
+    PyObject **slot = item_slot(list, index);
+    if (slot == NULL) {
         return DECLINED;
     }
-    Py_INCREF(*place); /* given away */
-    return result_read(frame, (const Wanted *)wanted, *place, (int64_t *)out);
+    Py_INCREF(*slot); /* given away */
+    return result_read(frame, (const Wanted *)wanted, *slot, (int64_t *)out);
 }

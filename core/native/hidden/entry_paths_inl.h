@@ -1,6 +1,6 @@
 /* Entry into linked code from CPython 3.11 on. */
-#ifndef PIJIT_HIDDEN_WAYS_INL_H
-#define PIJIT_HIDDEN_WAYS_INL_H
+#ifndef PIJIT_HIDDEN_ENTRY_PATHS_INL_H
+#define PIJIT_HIDDEN_ENTRY_PATHS_INL_H
 
 #include "function/dispatch.h"
 #include "hidden/hidden.h"
@@ -9,18 +9,18 @@
 /* There are no landings: the answer of a kernel is handed over at every exit. */
 typedef struct {
     PyFunctionObject *pooled; /* owned: a pooled hidden function of the linked code; NULL: none */
-} Ways;
+} EntryPaths;
 
 static int
-ways_read(Ways *Py_UNUSED(ways), PyObject *Py_UNUSED(landings), PyCodeObject *Py_UNUSED(code))
+entry_paths_read(EntryPaths *Py_UNUSED(entry_paths), PyObject *Py_UNUSED(landings), PyCodeObject *Py_UNUSED(code))
 {
     return 0;
 }
 
 static void
-ways_free(Ways *ways)
+entry_paths_free(EntryPaths *paths)
 {
-    hidden_end(ways->pooled);
+    hidden_end(paths->pooled);
 }
 
 static void
