@@ -437,7 +437,7 @@ def _mixing(entry: RegionBlock, region_blocks: Iterable[RegionBlock], cfg: CFG) 
                                     for index in range(region_block.start, region_block.end)):
             headers.add(loop.header)
     return {one for one in region_blocks if one.version.block.index in headers and one.at_start
-            and region_block is not entry}
+            and one is not entry}
 
 
 def _is_looped(region: Region, index: int) -> bool:
