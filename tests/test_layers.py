@@ -60,7 +60,7 @@ pijit._version
 """From the top to the bottom. A module belongs to the longest name that it begins with."""
 
 FREE = ("pijit.core._hook", "pijit.core._launcher", "pijit.core._signals", "pijit.core._tape",
-        "pijit.guards._evaluate")
+        "pijit.core._ufuncs", "pijit.guards._evaluate")
 """Extension modules, which import nothing of ours at import."""
 
 

@@ -10,7 +10,6 @@ from typing import Any, Dict, Iterator, Optional, Tuple
 
 from pijit.core import _launcher
 from pijit.core._hook import KernelFunction
-from pijit.core.graph.gufuncs import LINALG
 from pijit.core.kernel import symbols
 from pijit.core.kernel.disk_cache import DiskCache
 from pijit.core.kernel.llvm import codegen
@@ -99,7 +98,7 @@ def _is_here(name: str) -> bool:
         return symbols.symbol(name, _launcher.libm(rest)) == name
     ufunc, _, index = rest.rpartition(".")
     home, _, plain = ufunc.rpartition(".")
-    found = getattr(LINALG if home == "linalg" else symbols.UMATH, plain, None)
+    found = getattr(symbols.HOMES.get(home), plain, None)
     if found is None:
         return False
     words = _launcher.ufunc_loop(found, int(index), symbols.is_numpys(found))

@@ -12,12 +12,15 @@ from typing import Any, Dict, Sequence, Tuple
 import llvmlite.binding as llvm
 import numpy as np
 
+from pijit.core.graph import special_functions
 from pijit.core.graph.gufuncs import LINALG
 
 _HERE = "pijit.here."
 """The prefix of names that are valid in this process only."""
 _CORE = "numpy._core" if int(np.__version__.split(".")[0]) > 1 else "numpy.core"
 UMATH: Any = importlib.import_module(_CORE + ".umath")
+HOMES: Dict[str, Any] = {"": UMATH, "linalg": LINALG, "special": special_functions}
+"""Modules whose ufuncs are the same in every process, by the word in the names of symbols."""
 _SYMBOLS: Dict[str, Any] = {}
 
 
@@ -44,11 +47,11 @@ def is_numpys(ufunc: np.ufunc) -> bool:
 
 
 def loop_symbol(ufunc: np.ufunc, index: int, words: Tuple[int, int]) -> str:
-    """A symbol for [function, data] of an inner loop. It is the same in every process if the ufunc is NumPy's own."""
+    """A symbol for [function, data] of an inner loop. It is the same in every process if the ufunc is in `HOMES`."""
     name = ufunc.__name__
-    for prefix, module in (("", UMATH), ("linalg.", LINALG)):
+    for home, module in HOMES.items():
         if getattr(module, name, None) is ufunc:
-            return table_symbol("pijit.ufunc.%s%s.%d" % (prefix, name, index), words)
+            return table_symbol("pijit.ufunc.%s%s.%d" % (home + "." if home else "", name, index), words)
     return table_symbol(_HERE + "pijit.ufunc.%s.%d.%r" % (name, index, words), words)
 
 

@@ -6,7 +6,6 @@ if they were real, and their gradients are integers, as in MindSpore.
 
 from __future__ import annotations
 
-import math
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -325,17 +324,3 @@ class _BpropGetters:
 
 
 bprop_getters = _BpropGetters()
-
-
-def erf_of(x: Any) -> Any:
-    """Error function of each element of an array."""
-    return call_with_derivative(lambda given: made(_erf(given._array)), _erf_derivative, (made(x),))._array
-
-
-def _erf(x: Any) -> Any:
-    return np.vectorize(math.erf, otypes=[x.dtype])(x)
-
-
-def _erf_derivative(x: Any, out: Any, dout: Any) -> Any:
-    array = x._array
-    return made(dout._array * array.dtype.type(2 / math.sqrt(math.pi)) * np.exp(-array * array)),

@@ -1,5 +1,7 @@
 """Activations as cells: against formulas, capture as a whole, gradients, errors."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -20,7 +22,7 @@ CELLS = {
     "CELU": ((2.0,), np.where(X > 0, X, 2 * (np.exp(X / 2) - 1))), "SoftShrink": ((0.7,), np.sign(X) * np.maximum(np.abs(X) - 0.7, 0)),
     "HShrink": ((0.7,), np.where(np.abs(X) > 0.7, X, 0)), "Hardtanh": ((-2.0, 0.5), np.clip(X, -2, 0.5)),
     "Threshold": ((0.5, -3.0), np.where(X > 0.5, X, -3)), "GLU": ((1,), X[:, :2] * logistic(X[:, 2:])),
-    "PReLU": ((), np.where(X > 0, X, 0.25 * X)),
+    "PReLU": ((), np.where(X > 0, X, 0.25 * X)), "GELU": ((False,), X * 0.5 * (1 + np.vectorize(math.erf)(X * math.sqrt(0.5)))),
 }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pijit.core.graph.derivatives.table import ELEMENTWISE, cut, derivative, elementwise
+from pijit.core.graph.special_functions import erf
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 DEGREES = 180.0 / math.pi
@@ -140,7 +141,8 @@ def _hypot(g: Any, r: Any, *coordinates: Any) -> Any:
     return tuple(np.where(r == 0, 0.0, g * (x / np.where(r == 0, 1.0, r))) for x in coordinates)
 
 
-elementwise(math.erf, "g 2 exp(-x^2) / sqrt(pi)", lambda g, r, x: g * (TWO_OVER_ROOT_PI * np.exp(-x * x)))
+for _erf in (math.erf, erf):
+    elementwise(_erf, "g 2 exp(-x^2) / sqrt(pi)", lambda g, r, x: g * (TWO_OVER_ROOT_PI * np.exp(-x * x)))
 elementwise(math.erfc, "-g 2 exp(-x^2) / sqrt(pi)", lambda g, r, x: -g * (TWO_OVER_ROOT_PI * np.exp(-x * x)))
 
 cut("constant between its steps", np.floor, np.ceil, np.trunc, np.rint, np.sign, np.floor_divide, np.heaviside,
