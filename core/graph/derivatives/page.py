@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Dict, List
 
+import numpy as np
+
 from pijit.core.graph.derivatives.table import CUTS, ELEMENTWISE, FUNCTIONS
 
 
@@ -21,7 +23,8 @@ def page() -> str:
     for function, rule in ELEMENTWISE.items():
         kinds = getattr(function, "types", [])
         known = any(kind.startswith("D") for kind in kinds)
-        rows["{}.{}".format("numpy" if kinds else "math", rule.name)] = "{} | {}".format(
+        module = "math" if not kinds else "numpy" if hasattr(np, rule.name) else "pijit.ms.ops"
+        rows["{}.{}".format(module, rule.name)] = "{} | {}".format(
             rule.formula.replace("|x|", "abs(x)"), "yes" if known else "")
     lines += ["| `{}` | {} |".format(name, text) for name, text in sorted(rows.items())]
     lines += ["", "## Functions over arrays", ""] + _listed({_path(function) for function in FUNCTIONS})
