@@ -5,9 +5,6 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-/* All symbols are hidden except module init functions, which up to CPython 3.8 PyMODINIT_FUNC does not export. */
-#define MODULE_INIT __attribute__((visibility("default"))) PyMODINIT_FUNC
-
 /* The struct in the capsule `name`, "<module>._C_API": borrowed, never freed; NULL with ImportError set. The struct
  * begins with an int, its version. */
 static inline const void *

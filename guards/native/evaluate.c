@@ -15,7 +15,7 @@
  * counted in mirror_disagreements(), and the guards count as failed. */
 #include "numpy_api.h"
 #include "cache.h"
-#include "capsule_inl.h"
+#include "module_inl.h"
 #include "evaluate.h"
 #include "fetch_inl.h"
 #include "mirror.h"
@@ -200,20 +200,6 @@ static struct PyModuleDef module_definition = {
     .m_methods = module_methods,
 };
 
-/* Steals `object`, which may be NULL after a failure. */
-static int
-module_add(PyObject *module, const char *name, PyObject *object)
-{
-    if (object == NULL) {
-        return -1;
-    }
-    if (PyModule_AddObject(module, name, object) < 0) {
-        Py_DECREF(object);
-        return -1;
-    }
-    return 0;
-}
-
 /* NEW dict of operation names to numbers. */
 static PyObject *
 operations_as_dict(void)
@@ -229,28 +215,19 @@ operations_as_dict(void)
     return numbers;
 }
 
-static PyObject *
-object_shared(void *object)
-{
-    Py_INCREF((PyObject *)object);
-    return object;
-}
-
 MODULE_INIT
 PyInit__evaluate(void)
 {
-    if (tuple_getter_find() < 0 || unbound_ready() < 0 || PyType_Ready(&ProgramType) < 0 || PyType_Ready(&CacheType) < 0) {
+    if (tuple_getter_find() < 0 || unbound_ready() < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&module_definition); /* owned */
     if (module == NULL) {
         return NULL;
     }
-    if (module_add(module, "Program", object_shared(&ProgramType)) < 0
-        || module_add(module, "EntryCache", object_shared(&CacheType)) < 0
-        || module_add(module, "UNBOUND", object_shared(unbound)) < 0
-        || module_add(module, "OPERATIONS", operations_as_dict()) < 0
-        || module_add(module, "_C_API", PyCapsule_New(&api, GUARDS_API_CAPSULE, NULL)) < 0) {
+    if (module_add_type(module, "Program", &ProgramType) < 0 || module_add_type(module, "EntryCache", &CacheType) < 0
+        || module_add(module, "UNBOUND", unbound) < 0 || module_give(module, "OPERATIONS", operations_as_dict()) < 0
+        || module_give(module, "_C_API", PyCapsule_New(&api, GUARDS_API_CAPSULE, NULL)) < 0) {
         Py_DECREF(module);
         return NULL;
     }

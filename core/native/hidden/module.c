@@ -1,7 +1,7 @@
 /* The module pijit.core._hook from CPython 3.11 on.
  *
  * core/_hook.pyi has signatures and meanings. */
-#include "capsule_inl.h"
+#include "module_inl.h"
 #include "cpython/function_hooks/function_hooks.h"
 #include "function/callees.h"
 #include "function/dispatch.h"

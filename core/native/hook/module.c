@@ -1,7 +1,7 @@
 /* The module pijit.core._hook up to CPython 3.10.
  *
  * core/_hook.pyi has signatures and meanings. */
-#include "capsule_inl.h"
+#include "module_inl.h"
 #include "function/callees.h"
 #include "function/dispatch.h"
 #include "function/marks/code_marks_module.h"

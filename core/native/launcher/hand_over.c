@@ -9,6 +9,7 @@
 #include "launcher/answers.h"
 #include "cpython/caller.h"
 #include "launcher/launcher.h"
+#include "module_inl.h"
 
 HandOver *hand_overs;
 
@@ -117,10 +118,5 @@ int
 launch_api_register(PyObject *module, PyTypeObject *type)
 {
     launcher_type = type;
-    PyObject *capsule = PyCapsule_New(&api, LAUNCH_API_CAPSULE, NULL); /* moved to the module */
-    if (capsule == NULL || PyModule_AddObject(module, "_C_API", capsule) < 0) {
-        Py_XDECREF(capsule);
-        return -1;
-    }
-    return 0;
+    return module_give(module, "_C_API", PyCapsule_New(&api, LAUNCH_API_CAPSULE, NULL));
 }

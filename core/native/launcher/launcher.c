@@ -16,6 +16,7 @@
 #define NUMPY_API_MAIN
 #include "launcher/launcher.h"
 #include "capsule_inl.h"
+#include "module_inl.h"
 #include "cpython/caller.h"
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "launcher/abi.h"
@@ -445,17 +446,15 @@ PyInit__launcher(void)
     if (launch_ready() < 0) {
         return NULL;
     }
-    if (PyType_Ready(&launcher_type) < 0 || PyType_Ready(&LoopTrial_Type) < 0 || answers_ready() < 0) {
+    if (answers_ready() < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&launcher_module); /* new: the result */
     if (module == NULL) {
         return NULL;
     }
-    Py_INCREF(&launcher_type);
-    Py_INCREF(&LoopTrial_Type);
-    if (polls_register(module) < 0 || PyModule_AddObject(module, "Launcher", (PyObject *)&launcher_type) < 0
-        || PyModule_AddObject(module, "LoopTrial", (PyObject *)&LoopTrial_Type) < 0
+    if (polls_register(module) < 0 || module_add_type(module, "Launcher", &launcher_type) < 0
+        || module_add_type(module, "LoopTrial", &LoopTrial_Type) < 0
         || PyModule_AddIntConstant(module, "MISS", LAUNCHER_MISS) < 0
         || PyModule_AddIntConstant(module, "ERROR", LAUNCHER_ERROR) < 0 || PyModule_AddFunctions(module, entry_functions) < 0
         || runtime_register(module) < 0 || launch_api_register(module, &launcher_type) < 0) {

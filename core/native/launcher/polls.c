@@ -6,18 +6,8 @@
  * other versions are None. */
 #include "launcher/polls.h"
 #include "launcher/abi.h"
+#include "module_inl.h"
 #include <stddef.h>
-
-/* Add a value to a module, which takes it over; NULL is an error. 0, or -1 with an exception set. */
-static int
-poll_add(PyObject *module, const char *name, PyObject *value)
-{
-    if (value == NULL || PyModule_AddObject(module, name, value) < 0) {
-        Py_XDECREF(value);
-        return -1;
-    }
-    return 0;
-}
 
 static PyObject *
 poll_none(void)
@@ -36,7 +26,7 @@ polls_register(PyObject *module)
     PyObject *shared[] = {PyLong_FromVoidPtr(breaker_address()), PyLong_FromVoidPtr(breaker_signals_address())};
     PyObject *own = poll_none();
 #endif
-    int failed = poll_add(module, "EVAL_BREAKER", shared[0]);
-    failed |= poll_add(module, "SIGNALS", shared[1]);
-    return failed | poll_add(module, "THREAD_POLLS", own);
+    int failed = module_give(module, "EVAL_BREAKER", shared[0]);
+    failed |= module_give(module, "SIGNALS", shared[1]);
+    return failed | module_give(module, "THREAD_POLLS", own);
 }

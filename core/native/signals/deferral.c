@@ -6,7 +6,7 @@
  * core/_signals.pyi has signatures and meanings. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "capsule_inl.h"
+#include "module_inl.h"
 
 #include <signal.h>
 
@@ -203,13 +203,9 @@ static struct PyModuleDef definition = {
 MODULE_INIT
 PyInit__signals(void)
 {
-    PyObject *module = PyType_Ready(&Deferral_Type) < 0 ? NULL : PyModule_Create(&definition); /* owned, given away */
-    if (module != NULL) {
-        Py_INCREF(&Deferral_Type);
-        if (PyModule_AddObject(module, "Deferral", (PyObject *)&Deferral_Type) < 0) {
-            Py_DECREF(&Deferral_Type);
-            Py_CLEAR(module);
-        }
+    PyObject *module = PyModule_Create(&definition); /* owned, given away */
+    if (module != NULL && module_add_type(module, "Deferral", &Deferral_Type) < 0) {
+        Py_CLEAR(module);
     }
     return module;
 }

@@ -5,6 +5,7 @@
 #define NUMPY_API_MAIN
 #include "numpy_api.h"
 #include "capsule_inl.h"
+#include "module_inl.h"
 #include "tape/helpers/access.h"
 #include "tape/helpers/helpers.h"
 #include "tape/memory.h"
@@ -50,36 +51,16 @@ static struct PyModuleDef definition = {
     .m_methods = functions,
 };
 
-/* Prepare a type and add it to the module under its name: 0, or -1 with an exception set. */
-static int
-type_add(PyObject *module, const char *name, PyTypeObject *type)
-{
-    if (PyType_Ready(type) < 0) {
-        return -1;
-    }
-    Py_INCREF(type);
-    if (PyModule_AddObject(module, name, (PyObject *)type) < 0) {
-        Py_DECREF(type);
-        return -1;
-    }
-    return 0;
-}
-
 /* Fill a new module: 0, or -1 with an exception set. */
 static int
 module_fill(PyObject *module)
 {
     if (run_ready() < 0 || PyType_Ready(&Operator_Type) < 0 || PyType_Ready(&Access_Type) < 0
-        || PyType_Ready(&Callees_Type) < 0 || type_add(module, "Tape", &Tape_Type) < 0
-        || type_add(module, "Memory", &Memory_Type) < 0 || type_add(module, "Rule", &Rule_Type) < 0) {
+        || PyType_Ready(&Callees_Type) < 0 || module_add_type(module, "Tape", &Tape_Type) < 0
+        || module_add_type(module, "Memory", &Memory_Type) < 0 || module_add_type(module, "Rule", &Rule_Type) < 0) {
         return -1;
     }
-    Py_INCREF(plain_run);
-    if (PyModule_AddObject(module, "plain_run", plain_run) < 0) {
-        Py_DECREF(plain_run);
-        return -1;
-    }
-    return 0;
+    return module_add(module, "plain_run", plain_run);
 }
 
 MODULE_INIT

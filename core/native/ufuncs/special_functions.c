@@ -3,7 +3,7 @@
  * core/_ufuncs.pyi has signatures and meanings. A kernel calls the loop of a ufunc like those of NumPy's own. */
 #define NUMPY_API_MAIN
 #include "numpy_api.h"
-#include "capsule_inl.h"
+#include "module_inl.h"
 
 #include <math.h>
 #include <numpy/ufuncobject.h>
@@ -41,14 +41,7 @@ module_fill(PyObject *module)
     PyObject *made = PyUFunc_FromFuncAndData(erf_loops, erf_data, erf_types, 2, 1, 1, PyUFunc_None, "erf",
                                              "erf(x, /, out=None, *, where=True, ...)\n\nThe error function of each element.",
                                              0); /* owned, given away */
-    if (made == NULL) {
-        return -1;
-    }
-    if (PyModule_AddObject(module, "erf", made) < 0) {
-        Py_DECREF(made);
-        return -1;
-    }
-    return 0;
+    return module_give(module, "erf", made);
 }
 
 MODULE_INIT

@@ -14,6 +14,7 @@
 #include "function/marks/code_marks.h"
 #include "function/marks/code_marks_inl.h"
 #include "function/marks/marks_inl.h"
+#include "module_inl.h"
 
 static PyObject *
 unbound_repr(PyObject *Py_UNUSED(self))
@@ -190,18 +191,6 @@ static PyMethodDef marks_methods[] = {
     {NULL},
 };
 
-/* Add an object to the module, which takes a new reference of its own. */
-static int
-module_add(PyObject *module, const char *name, PyObject *object)
-{
-    Py_INCREF(object);
-    if (PyModule_AddObject(module, name, object) < 0) {
-        Py_DECREF(object);
-        return -1;
-    }
-    return 0;
-}
-
 /* The types of the module on all versions. */
 static const ModuleType marks_types[] = {
     {"disabled", &Disabled_Type},
@@ -220,7 +209,7 @@ static int
 module_add_types(PyObject *module, const ModuleType *types)
 {
     for (const ModuleType *one = types; one->name != NULL; one++) {
-        if (PyType_Ready(one->type) < 0 || module_add(module, one->name, (PyObject *)one->type) < 0) {
+        if (module_add_type(module, one->name, one->type) < 0) {
             return -1;
         }
     }
