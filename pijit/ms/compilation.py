@@ -42,6 +42,9 @@ def twins_of(function: types.FunctionType) -> Dict[Any, Any]:
 Unsupported = FullGraphError
 """The error of MindSpore where a function that must be one graph has a break."""
 
+RUNS_PLAIN = "_disable_pijit"
+"""The option that chooses the calls of the undecorated function."""
+
 _switch = {"on": True}
 
 
@@ -57,7 +60,8 @@ def jit(function: Any = None, mode: str = "PIJit", input_signature: Any = None, 
         function: a function, method, cell or class.
         mode: "PIJit" or "PSJit", as for `pijit.jit`.
         hash_args: values on which the function depends, as for `pijit.jit`.
-        jit_config: options of `pijit.jit`; other keys of MindSpore are accepted without effect.
+        jit_config: options of `pijit.jit`, and `_disable_pijit`, a function of (args, kwargs) of a call: if it returns
+            True, that call runs the undecorated function. Other keys of MindSpore are accepted without effect.
         capture_mode: "bytecode" (PIJit), "ast" (PSJit) or "trace".
         fullgraph: make a break an error.
         input_signature, jit_level, dynamic, backend, compile_once, **other: accepted without effect, because guards
@@ -67,7 +71,7 @@ def jit(function: Any = None, mode: str = "PIJit", input_signature: Any = None, 
         The jitted function. A method gives a method; a cell gives the cell with its `construct` jitted.
 
     Raises:
-        TypeError: `function` has no Python code.
+        TypeError: `function` has no Python code, or `_disable_pijit` is not callable.
         ValueError: an unknown mode.
 
     Example:
@@ -84,41 +88,59 @@ def jit(function: Any = None, mode: str = "PIJit", input_signature: Any = None, 
     settings = known_options(jit_config)
     if fullgraph:
         settings["fullgraph"] = True
+    runs_plain = _given_options(jit_config).get(RUNS_PLAIN)
+    if runs_plain is not None and not callable(runs_plain):
+        raise TypeError("jit: {} must be a function of (args, kwargs); not {!r}".format(RUNS_PLAIN, runs_plain))
     given = fn if function is None else function
-    make = functools.partial(_jitted, hash_args=hash_args, settings=settings, mode=mode)
+    make = functools.partial(_jitted, hash_args=hash_args, settings=settings, mode=mode, runs_plain=runs_plain)
     return make if given is None else make(given)
 
 
 def _tell_what_has_no_effect(jit_config: Optional[Mapping[str, Any]], given: Mapping[str, Any]) -> None:
     """Log the arguments and options of MindSpore that have no effect here."""
-    named = set(getattr(jit_config, "jit_config_dict", jit_config) or ()) - set(known_options(jit_config))
+    named = set(_given_options(jit_config)) - set(known_options(jit_config)) - {RUNS_PLAIN}
     for name in sorted(named | {name for name, value in given.items() if value is not None}):
         log.info("jit: %s has no effect; guards ask for shapes and types", name)
 
 
 def known_options(jit_config: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
     """The options of `pijit.jit` in a MindSpore configuration."""
-    given = getattr(jit_config, "jit_config_dict", jit_config) or {}
+    given = _given_options(jit_config)
     return {name: value for name, value in given.items() if name in options.ALL and name not in ("mode", "backend")}
 
 
-def _jitted(function: Any, hash_args: Any, settings: Dict[str, Any], mode: str) -> Any:
+def _given_options(jit_config: Any) -> Mapping[str, Any]:
+    """The options of a dict or a `JitConfig`; none for None."""
+    return getattr(jit_config, "jit_config_dict", jit_config) or {}
+
+
+def _jitted(function: Any, hash_args: Any, settings: Dict[str, Any], mode: str,
+            runs_plain: Optional[Callable[[Any, Any], Any]] = None) -> Any:
     from pijit.ms.cell import Cell
 
     if not _switch["on"]:
         return function
     if isinstance(function, Cell):
-        function.construct = _jitted(function.construct, hash_args, settings, mode)  # type: ignore
+        function.construct = _jitted(function.construct, hash_args, settings, mode, runs_plain)  # type: ignore
         return function
     if isinstance(function, types.MethodType):
-        return types.MethodType(_jitted(function.__func__, hash_args, settings, mode), function.__self__)
+        return types.MethodType(_jitted(function.__func__, hash_args, settings, mode, runs_plain), function.__self__)
     if not isinstance(function, types.FunctionType):
         return pijit.jit(function, None, hash_args, settings, mode)
     key = (mode, repr(sorted(settings.items())), id(hash_args))
     twins = twins_of(function)
     if key not in twins:
         twins[key] = pijit.jit(function, None, hash_args, settings, mode)
-    return twins[key]
+    return twins[key] if runs_plain is None else _with_plain_calls(function, twins[key], runs_plain)
+
+
+def _with_plain_calls(function: types.FunctionType, jitted: Any, runs_plain: Callable[[Any, Any], Any]) -> Any:
+    """A function that calls the plain function where ``runs_plain(args, kwargs)`` holds, else the jitted one."""
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (function if runs_plain(args, kwargs) else jitted)(*args, **kwargs)
+
+    return call
 
 
 def ms_function(fn: Any = None, input_signature: Any = None, hash_args: Any = None, jit_config: Any = None) -> Any:
@@ -181,6 +203,7 @@ def get_code_extra(f: Callable[..., Any]) -> Optional[CodeExtra]:
     """The compiler state of a function, see `pijit.get_code_extra`; for a plain function, that of a jitted version."""
     found = extra_of(f)
     function = getattr(f, "__func__", f)
+    function = getattr(function, "__wrapped__", function)
     if found is not None or not isinstance(function, types.FunctionType):
         return found
     extras = [extra_of(one) for one in twins_of(function).values()]

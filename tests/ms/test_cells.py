@@ -249,6 +249,29 @@ def test_what_has_no_effect_is_logged(ms, caplog):
     assert [record.getMessage().split()[1] for record in caplog.records] == ["compile_with_try", "input_signature"]
 
 
+def test_calls_that_run_the_undecorated_function(ms):
+    """Chosen by a function of the arguments; calls are bound as usual, and only the others count."""
+    from pijit.ms.compilation import get_code_extra
+
+    @ms.jit(capture_mode="bytecode", jit_config={"_disable_pijit": lambda args, kwargs: args[0] > 1 or "y" in kwargs})
+    def f(n, x, y=1.0):
+        return x * y + n
+
+    class Net(ms.nn.Cell):
+        @ms.jit(jit_config=ms.JitConfig(_disable_pijit=lambda args, kwargs: len(args) > 2))
+        def construct(self, x, y=None):
+            return x + 1.0
+
+    x = ms.Tensor(np.ones(3, "f"))
+    assert [f(n, x).asnumpy()[0] for n in range(10)] == list(range(1, 11)) and f(0, x, y=4.0).asnumpy()[0] == 4
+    assert get_code_extra(f)["code"]["call_count_"] == 2 and f.__name__ == "f"
+    assert Net()(x).asnumpy().tolist() == Net()(x, x).asnumpy().tolist() == [2, 2, 2]
+    with pytest.raises(TypeError, match="jit: _disable_pijit must be a function of \\(args, kwargs\\); not 3"):
+        ms.jit(f, jit_config={"_disable_pijit": 3})
+    with pytest.raises(TypeError, match="f\\(\\) missing 1 required positional argument: 'x'"):
+        f(0)
+
+
 def test_attributes_that_construct_stores(ms):
     class Net(ms.nn.Cell):
         def __init__(self):
