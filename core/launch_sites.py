@@ -128,7 +128,7 @@ def make_osr_checks(result: Capture, pending: Pending,
                                                        if cfg.block_of[index] in loop.body)
               for loop in cfg.loops}
     if pending.arrived is None:
-        points = dict.fromkeys(points, "an argument was bound anew")
+        points = dict.fromkeys(points, "an argument was rebound")
     return ({header: pending.osr_check(header, inside[header])
              for header, because in points.items() if because is None},
             [(header, Break("PJ403", because=because)) for header, because in points.items() if because is not None])

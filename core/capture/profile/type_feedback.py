@@ -76,40 +76,40 @@ class ObservedKinds(NamedTuple):
                 for number in range(count)]
 
 
-def with_kind(kinds: Tuple[Abstract, ...], seen: Abstract) -> Tuple[Abstract, ...]:
-    """The kinds with ``seen`` added: as a kind of its own if it has nothing in common with any, else joined to one."""
-    differ = isinstance(seen, Const) and any(isinstance(kind, Unknown) and kind.reason == "PJ213" for kind in kinds)
-    if isinstance(seen, Unknown) or differ:
-        return kinds or (seen,)
+def with_kind(kinds: Tuple[Abstract, ...], observed: Abstract) -> Tuple[Abstract, ...]:
+    """The kinds with ``observed`` added: as a kind of its own if it has nothing in common with any, else joined to one."""
+    differ = isinstance(observed, Const) and any(isinstance(kind, Unknown) and kind.reason == "PJ213" for kind in kinds)
+    if isinstance(observed, Unknown) or differ:
+        return kinds or (observed,)
     kinds = tuple(kind for kind in kinds if not isinstance(kind, Unknown))
     for number, kind in enumerate(kinds):
-        both = _joined(kind, seen)
-        if not _forgets(both, kind, seen):
+        both = _joined(kind, observed)
+        if not _forgets(both, kind, observed):
             return kinds[:number] + (both,) + kinds[number + 1:]
-        if isinstance(kind, Const) and isinstance(seen, Const) and type(kind.object) is type(seen.object):
+        if isinstance(kind, Const) and isinstance(observed, Const) and type(kind.object) is type(observed.object):
             return kinds[:number] + (both,) + kinds[number + 1:]  # each bytes object would be a kind of its own
-    return kinds + (seen,) if len(kinds) < MAX_KINDS else kinds
+    return kinds + (observed,) if len(kinds) < MAX_KINDS else kinds
 
 
-def _joined(kind: Abstract, seen: Abstract) -> Abstract:
+def _joined(kind: Abstract, observed: Abstract) -> Abstract:
     """The join of two kinds. Strings that differ become any string."""
-    if class_of(kind) is class_of(seen) is str and kind != seen:
+    if class_of(kind) is class_of(observed) is str and kind != observed:
         return Instance(Object(str), defined_at=kind.defined_at)
-    return join(kind, seen)
+    return join(kind, observed)
 
 
-def _forgets(both: Abstract, kind: Abstract, seen: Abstract) -> bool:
+def _forgets(both: Abstract, kind: Abstract, observed: Abstract) -> bool:
     """Whether two kinds, or two items at one position of two tuples, have nothing in common."""
-    if isinstance(both, Sequence) and isinstance(kind, Sequence) and isinstance(seen, Sequence):
-        return any(_forgets(*items) for items in zip(both.items, kind.items, seen.items))
-    return isinstance(both, Unknown) and not (isinstance(kind, Unknown) and isinstance(seen, Unknown))
+    if isinstance(both, Sequence) and isinstance(kind, Sequence) and isinstance(observed, Sequence):
+        return any(_forgets(*items) for items in zip(both.items, kind.items, observed.items))
+    return isinstance(both, Unknown) and not (isinstance(kind, Unknown) and isinstance(observed, Unknown))
 
 
 def _like(value: Any, index: int) -> Abstract:
     """The abstract value that is kept for an observed value; a tuple keeps the types of its items."""
-    seen, kind = abstract_of(value, defined_at=index), type(value)
-    if not isinstance(seen, OpaqueObject):
-        return seen
+    observed, kind = abstract_of(value, defined_at=index), type(value)
+    if not isinstance(observed, OpaqueObject):
+        return observed
     if kind is tuple and len(value) <= MAX_ITEMS:
         items = [_like(item, index) for item in value]
         unknown = Unknown("PJ218", index)
@@ -190,8 +190,8 @@ class Pending:
     def _is_due(self, inside: FrozenSet[int], visits: int) -> bool:
         """Whether there are new kinds, all observers in the loop have run, and the call is long enough."""
         news = any(not isinstance(kind, Unknown) for kinds in self._news().values() for kind in kinds)
-        seen = visits >= PATIENT_VISITS or inside <= set(self.observed)
-        return news and seen and is_long(time.monotonic() - self._began, self._spent)
+        complete = visits >= PATIENT_VISITS or inside <= set(self.observed)
+        return news and complete and is_long(time.monotonic() - self._began, self._spent)
 
     def take(self) -> Dict[int, str]:
         """Move the observed kinds to ``used``. Returns the new ones in words, by instruction."""

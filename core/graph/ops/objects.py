@@ -38,7 +38,7 @@ ROWS: Dict[str, OpInfo] = {
     "origin": OpInfo("o", "WORD: the address of an object that the launcher holds"),
     # lists that nobody has yet
     "collect": OpInfo("o v",
-        "append to a list that was made here and that nobody has yet: where an exit leads, it is made anew; exits "
+        "append to a list that was made here and that nobody has yet: an exit rebuilds it; exits "
         "when there is no memory",
         facts=OBJECTS),
     "collect_pair": OpInfo("o o v", "dict[key] = value of a dict that nobody has yet, as collect", facts=OBJECTS),

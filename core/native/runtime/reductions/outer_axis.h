@@ -15,30 +15,30 @@ enum { COLUMNS_NONE, COLUMNS_ADD, COLUMNS_MINIMUM, COLUMNS_MAXIMUM };
 #define UNROLLED _Pragma("GCC unroll 4")
 
 /* Combines `n` vectors of each row with `n` result registers, from column j on. Minima and maxima can lose a NaN, so
- * `seen` records NaNs. */
+ * `nans` records NaNs. */
 #define COMBINE_TILE(type, Lanes, Masks, n, combine, looks, odd) \
     { \
         Lanes result[n]; \
-        Masks seen[n]; \
+        Masks nans[n]; \
         const char *row = source + j * (npy_intp)sizeof(type); \
         UNROLLED for (int k = 0; k < n; k++) \
         { \
             result[k] = ((const Lanes *)(out + j))[k]; \
-            seen[k] = (Masks)(result[k] != result[k]); \
+            nans[k] = (Masks)(result[k] != result[k]); \
         } \
         for (npy_intp i = 0; i < rows; i++, row += step) { \
             UNROLLED for (int k = 0; k < n; k++) \
             { \
                 Lanes value = ((const Lanes *)row)[k]; \
                 if (looks) { \
-                    seen[k] |= (Masks)(value != value); \
+                    nans[k] |= (Masks)(value != value); \
                 } \
                 result[k] = combine(result[k], value); \
             } \
         } \
         UNROLLED for (int k = 0; k < n; k++) \
         { \
-            noted |= seen[k] | odd(Masks, result[k]) | (Masks)(result[k] != result[k]); \
+            noted |= nans[k] | odd(Masks, result[k]) | (Masks)(result[k] != result[k]); \
             ((Lanes *)(out + j))[k] = result[k]; \
         } \
     }

@@ -66,11 +66,11 @@ extobj_strict(void)
 static int
 extobj_raise(ErrorState *saved)
 {
-    PyObject *now = NULL; /* owned, moved to `seen` */
+    PyObject *now = NULL; /* owned, moved to `source` */
     if (PyContextVar_Get(error_state.variable, NULL, &now) < 0) {
         return -1;
     }
-    if (now != error_state.seen) {
+    if (now != error_state.source) {
         PyObject *strict = extobj_strict(); /* moved to `strict` */
         if (strict == NULL) {
             Py_DECREF(now);
@@ -78,7 +78,7 @@ extobj_raise(ErrorState *saved)
         }
         Py_XSETREF(error_state.strict, strict);
         Py_INCREF(now);
-        Py_XSETREF(error_state.seen, now);
+        Py_XSETREF(error_state.source, now);
     }
     Py_DECREF(now);
     saved->old = PyContextVar_Set(error_state.variable, error_state.strict);

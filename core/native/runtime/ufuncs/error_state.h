@@ -14,7 +14,7 @@ typedef struct {
     PyObject *variable;
     PyObject *make;     /* _make_extobj */
     PyObject *describe; /* _get_extobj_dict */
-    PyObject *seen;     /* the state from which `strict` was made */
+    PyObject *source;   /* the state from which `strict` was made */
     PyObject *strict;
     PyObject *get; /* geterrobj */
     PyObject *set; /* seterrobj */
