@@ -98,7 +98,7 @@ _ROWS = (
            "Log a line per recompile: the guard that failed, what it expected and found, and the line that relies "
            "on it."),
     Option("loop_unrolling", True, _SWITCH, "Capture each round of short loops over tuples and lists by itself."),
-    Option("max_loop_unrolling", 16, _integer(0), "The number of rounds up to which such a loop is unrolled."),
+    Option("max_loop_unrolling", 16, _integer(0), "The number of iterations up to which such a loop is unrolled."),
     Option("max_inline_depth", 8, _integer(0),
            "How deep calls of Python functions are inlined; 0: not at all. Functions of `pijit.ms` do not count, up to "
            "three times the depth."),

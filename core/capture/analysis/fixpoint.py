@@ -50,7 +50,7 @@ PARTED_VERSIONS = 8
 """The version limit after calls with several outcomes and in loops over generators, which double the versions."""
 INLINING = frozenset(["PJ230", "PJ231"])
 """Reasons why calls are not inlined. They are also reported at the lookup of a method."""
-MAX_ROUNDS = 64
+MAX_UNROLLED_VERSIONS = 64
 """The number of versions of a block that nested loops over containers may make; then the innermost is not unrolled."""
 
 
@@ -160,14 +160,14 @@ class Analysis:
     def _leave_a_loop(self) -> List[Version]:
         """Follow an edge out of a loop when nothing else is left. Loops that have had iterations come first, so that
         the version limit is reached on the rare paths where a loop has none."""
-        version = next((version for version in self.loop_exits if self._has_had_rounds(version)), None)
+        version = next((version for version in self.loop_exits if self._has_had_iterations(version)), None)
         if version is None:
             self.likely = False
             version = next(reversed(list(self.loop_exits)))
         return [changed for slot, (target, state) in self.loop_exits.pop(version).items()
                 for changed in self._reach(version, slot, target, state)]
 
-    def _has_had_rounds(self, version: Version) -> bool:
+    def _has_had_iterations(self, version: Version) -> bool:
         loop = self.cfg.loop_of(version.block.index)
         return loop is None or loop.header != version.block.index or any(
             version in other.edges.values() for other in self.versions if other.block.index in loop.body)
@@ -454,7 +454,7 @@ class Analysis:
             self.unhandled.add(raised.defined_at)  # a loop in a handler
             return []
         successor = version.edges.get(slot)
-        if successor is None or successor.block is not block or _rounds(successor.state) != _rounds(state):
+        if successor is None or successor.block is not block or _iterations(successor.state) != _iterations(state):
             successor = self._choose(block, state)
             if successor is None:
                 version.edges[slot] = self._new_version(block, state)
@@ -469,11 +469,11 @@ class Analysis:
         for version in known:
             if not is_lossy(version.state, state):
                 return version
-        if len(known) >= MAX_ROUNDS:
+        if len(known) >= MAX_UNROLLED_VERSIONS:
             self.poison(FrameState({}, state.stack[-1:]))
             return known[-1]
-        rounds = _rounds(state)
-        alike = [version for version in known if _rounds(version.state) == rounds]
+        iterations = _iterations(state)
+        alike = [version for version in known if _iterations(version.state) == iterations]
         parted = self.cfg.cuts or any(is_generating(one) or isinstance(one, Manager) for one in state.stack)
         return alike[-1] if len(alike) >= (PARTED_VERSIONS if parted else MAX_VERSIONS) else None
 
@@ -492,5 +492,5 @@ def _raises(instr: Instr, state: FrameState) -> bool:
     return predicates.loads_local(instr) and isinstance(state.locals.get(instr.value), Unbound)
 
 
-def _rounds(state: FrameState) -> List[Any]:
+def _iterations(state: FrameState) -> List[Any]:
     return [iterations_of(value) for value in state.stack]

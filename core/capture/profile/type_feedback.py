@@ -77,7 +77,7 @@ class ObservedKinds(NamedTuple):
 
 
 def with_kind(kinds: Tuple[Abstract, ...], observed: Abstract) -> Tuple[Abstract, ...]:
-    """The kinds with ``observed`` added: as a kind of its own if it has nothing in common with any, else joined to one."""
+    """The kinds with ``observed`` added: as one of its own if it has nothing in common with any, else joined to one."""
     differ = isinstance(observed, Const) and any(isinstance(kind, Unknown) and kind.reason == "PJ213" for kind in kinds)
     if isinstance(observed, Unknown) or differ:
         return kinds or (observed,)

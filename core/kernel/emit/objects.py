@@ -72,7 +72,7 @@ def _effect(emitter: KernelEmitter, op: Op) -> None:
     emitter.checked(_RUNTIME_NAMES.get(op.name, op.name), *operands, code, address, op=op)
 
 
-def _display(emitter: KernelEmitter, op: Op) -> None:
+def _literal(emitter: KernelEmitter, op: Op) -> None:
     """Make a new tuple, list, dict or other object of values.
 
     The runtime reads the words of each value and leaves the object in the first word.
@@ -213,9 +213,9 @@ OBJECT_OPERATIONS: Dict[str, Callable[[KernelEmitter, Op], None]] = {
     "delete_item": _plain, "store_slice": _plain, "delete_slice": _plain, "extend": _plain, "reverse": _plain,
     "clear_list": _plain, "delete_key": _plain, "discard_key": _plain,
     "update": _plain, "clear_dict": _plain,
-    "new_instance": _display, "changed_instance": _display, "origin": _origin,
+    "new_instance": _literal, "changed_instance": _literal, "origin": _origin,
     **dict.fromkeys(("new_tuple", "new_list", "new_dict", "new_set", "new_slice", "bound_method", "new_cell",
-                     "new_function", "new_object", "box"), _display),
+                     "new_function", "new_object", "box"), _literal),
     "deque_append": _effect, "deque_appendleft": _effect, "deque_take": _plain,
     "heap_push": _effect, "heap_drop": _plain, "deque_drop": _plain, "hold": _hold, "draw": _draw,
     "plain_items": _plain, "even_rows": _plain, "taken_entry": _asked, "take_entry": _plain,
