@@ -74,8 +74,8 @@ REASON_OF.update(dict.fromkeys(TRY_AND_WITH, "PJ206"))
 
 HANDLERS: Dict[str, Callable[[Any, Instr], None]] = {
     name[3:]: function for module in (
-        attributes, branches, calls, container_literals, deletions, exceptions, formatting, function_making, imports, loops,
-        match, stack_moves, stores, subscripts, variables, with_statements)
+        attributes, branches, calls, container_literals, deletions, exceptions, formatting, function_making, imports,
+        loops, match, stack_moves, stores, subscripts, variables, with_statements)
     for name, function in vars(module).items() if name.startswith("op_")}
 """By opcode, the function that interprets an instruction: the functions `op_OPCODE` of these modules."""
 
