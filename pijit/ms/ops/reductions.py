@@ -148,6 +148,9 @@ def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
 def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """Logarithms of sums of exponentials along axes."""
     x = floating(array_of(input))
+    if axis is None and not keep_dims:
+        most = np.max(x)
+        return made(np.log(np.sum(np.exp(x - most))) + most)
     top = np.max(x, axis=axes(axis), keepdims=True)
     total = np.log(np.sum(np.exp(x - top), axis=axes(axis), keepdims=True)) + top
     return made(total if keep_dims else np.squeeze(total, axis=axes(axis)))

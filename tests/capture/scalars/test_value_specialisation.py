@@ -12,6 +12,10 @@ def along(x, axis):
     return (x * 2.0 + 1.0).sum(axis=axis)
 
 
+def along_converted(x, axis):
+    return np.cumsum(x * 2.0 + 1.0, axis=int(axis)) + x * float(0.5)
+
+
 def picked(x, xs, position):
     return x * xs[position] + xs[-1]
 
@@ -29,6 +33,7 @@ def to_the(x, n):
 
 STEERED = [
     (along, (X, 0), [(X, 1), (X, -1), (X, 7), (X, None), (X, 2.0)]),
+    (along_converted, (X, 0), [(X, 1), (X, True), (X, 1.0), (X, "1"), (X, 3), (X, None)]),
     (picked, (X, [1.0, X, 3], 0), [(X, [1.0, X, 3], 1), (X, [2.0], -1), (X, [], 0)]),
     (stepped, (X, 10, 2), [(X, 10, -1), (X, 10, 0), (X, 10, 3)]),
     (to_the, (X, 2), [(X, 3), (X, 2.0), (X, 0), (X, -1), (X.astype("f"), 2.5), (np.arange(5), 2)]),

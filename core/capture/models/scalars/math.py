@@ -79,9 +79,11 @@ def call_float(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     kind = number_type(arguments[0])
     if kind is None or kind.dtype.kind not in "fiub" or kind.dtype.itemsize == 8 and kind.dtype.kind == "u":
         raise Break("PJ203", operand=describe(arguments[0]))
+    if kind == FLOAT:
+        return arguments[0]  # an exact float is its own result
     value = interpreter.number_value(arguments[0])
     if kind.dtype == FLOAT.dtype:
-        return Number(FLOAT, value if kind == FLOAT else interpreter.emit("same", [value], FLOAT))
+        return Number(FLOAT, interpreter.emit("same", [value], FLOAT))
     return Number(FLOAT, interpreter.emit("cast", [value], FLOAT))
 
 
@@ -96,9 +98,11 @@ def call_int(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     kind = number_type(arguments[0])
     if kind is None or kind.dtype.char in "LQFD":
         raise Break("PJ203", operand=describe(arguments[0]))
+    if kind == INT:
+        return arguments[0]  # an exact int is its own result
     value = interpreter.number_value(arguments[0])
     if kind.dtype == INT.dtype:
-        return Number(INT, value if kind == INT else interpreter.emit("same", [value], INT))
+        return Number(INT, interpreter.emit("same", [value], INT))
     return Number(INT, interpreter.emit("cast", [value], INT, exits=kind.dtype.kind == "f"))
 
 
