@@ -31,6 +31,8 @@ class ElementOp(NamedTuple):
         ignores_zero_sign: it is arithmetic with the same result for 0.0 and -0.0.
         unsigned_zero: which operands must never be -0.0 so that the result never is: "any" (one of them), "first",
             or "none". "" means that it is not known.
+        zero_of: which operand makes the result 0 or NaN if it is 0: "any" (one of them), or "first". "" means that none
+            does, or that it is not known.
     """
 
     raises_flags: bool = False
@@ -42,6 +44,7 @@ class ElementOp(NamedTuple):
     passes_zero_sign: bool = False
     ignores_zero_sign: bool = False
     unsigned_zero: str = ""
+    zero_of: str = ""
 
 
 ELEMENT_OPS: Dict[str, ElementOp] = {
@@ -50,13 +53,13 @@ ELEMENT_OPS: Dict[str, ElementOp] = {
     "sub": ElementOp(raises_flags=True, passes_errors=True, bounded=True, cheap=True, passes_zero_sign=True,
                      unsigned_zero="first"),
     "mul": ElementOp(raises_flags=True, underflows=True, passes_errors=True, bounded=True, cheap=True,
-                     passes_zero_sign=True),
-    "truediv": ElementOp(raises_flags=True, underflows=True, divides=True, bounded=True),
+                     passes_zero_sign=True, zero_of="any"),
+    "truediv": ElementOp(raises_flags=True, underflows=True, divides=True, bounded=True, zero_of="first"),
     "square": ElementOp(raises_flags=True, underflows=True, passes_errors=True, bounded=True, ignores_zero_sign=True,
                         unsigned_zero="none"),
     "sqrt": ElementOp(raises_flags=True, divides=True, passes_errors=True, unsigned_zero="first"),
     "reciprocal": ElementOp(raises_flags=True, underflows=True, divides=True),
-    "neg": ElementOp(passes_errors=True, bounded=True, cheap=True, passes_zero_sign=True),
+    "neg": ElementOp(passes_errors=True, bounded=True, cheap=True, passes_zero_sign=True, zero_of="first"),
     "abs": ElementOp(passes_errors=True, bounded=True, cheap=True, unsigned_zero="none"),
 }
 
@@ -74,3 +77,4 @@ CHEAP_ELEMENTS = _named("cheap")
 PASSES_ZERO_SIGN = _named("passes_zero_sign")
 IGNORES_ZERO_SIGN = _named("ignores_zero_sign")
 UNSIGNED_ZERO: Dict[str, str] = {name: info.unsigned_zero for name, info in ELEMENT_OPS.items() if info.unsigned_zero}
+ZERO_OF: Dict[str, str] = {name: info.zero_of for name, info in ELEMENT_OPS.items() if info.zero_of}

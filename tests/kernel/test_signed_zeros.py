@@ -1,4 +1,4 @@
-"""Additions of 0.0 that nests leave out: bits of the results, signs of zeros and NaNs included."""
+"""Steps that nests leave out: bits of the results, signs of zeros and NaNs included."""
 
 import itertools
 import random
@@ -15,7 +15,7 @@ NAN = np.copysign(np.nan, -1.0)
 NUMBERS = (0.0, -0.0, 1.5, -2.0, 5e-324, -5e-324, 1e308, np.inf, -np.inf, NAN)
 X, Y = (np.array(part) for part in zip(*itertools.product(NUMBERS, NUMBERS)))
 OTHERS = [(X, Y, h) for h in (0.0, -0.0, -1.0, np.inf, NAN)] + [(X[:8], Y[:8], 2.0), (X[:0], Y[:0], 1.0)]
-LEFT_OUT = "left out of nests, because they only add 0.0: "
+LEFT_OUT = "left out of nests, because they change no bit: "
 
 
 def ignoring(*lines):
@@ -54,6 +54,19 @@ CASES = {
     "nor if one of two numbers is never -0.0": (("s = 0.0 + x.sum()", "return s + ((0.0 + x * h) * y).sum()"), 1),
     "a sum that leaves, too": (("s = ((0.0 + x * h) * y).sum()", "return 0.0 + s, s"), 0),
     "values of a loop": (("a = 0.0 + x", "for i in range(3):", "    a = (0.0 + a) + (0.0 + a * h)", "return a"), 4),
+    "a strong zero": (("q = x / y", "return 0.0 + np.where((x == 0) & ~np.isfinite(q), 0.0, q)"), 1),
+    "its tests in the other order": (("q = x / y", "return 0.0 + np.where(~np.isfinite(q) & (0.0 == x), 0.0, q)"), 1),
+    "a product of a quotient": (("q = h * -(x / y)", "return 0.0 + np.where((x == 0) & ~np.isfinite(q), 0.0, q)"), 1),
+    "a strong zero whose sign is demanded": (("q = x / y", "return np.where((x == 0) & ~np.isfinite(q), 0.0, q) * h"), 0),
+    "a quotient of another number": (("q = y / x", "return 0.0 + np.where((x == 0) & ~np.isfinite(q), 0.0, q)"), 0),
+    "a sum is no quotient": (("q = x + y", "return 0.0 + np.where((x == 0) & ~np.isfinite(q), 0.0, q)"), 0),
+    "a test of another quotient": (("q = x / y", "return 0.0 + np.where((x == 0) & ~np.isfinite(y), 0.0, q)"), 0),
+    "another number than 0.0": (("q = x / y", "return 0.0 + np.where((x == 0) & ~np.isfinite(q), 1.0, q)"), 0),
+    "a comparison with another number": (("q = x / y", "return 0.0 + np.where((x == h) & ~np.isfinite(q), 0.0, q)"), 0),
+    "one of both tests": (("q = x / y", "return 0.0 + np.where((x == 0) | ~np.isfinite(q), 0.0, q)"), 0),
+    "a finite quotient": (("q = x / y", "return 0.0 + np.where((x == 0) & np.isfinite(q), 0.0, q)"), 0),
+    "a condition of two choices": (("q = x / y", "m = (x == 0) & ~np.isfinite(q)",
+                                    "return (0.0 + np.where(m, 0.0, q)) + (0.0 + np.where(m, 3.0, y)) * h"), 1),
     "an array that is changed": (("a = 0.0 + x", "a[1:] *= -1.0", "return (0.0 + a) * y"), 0),
 }
 
@@ -80,6 +93,7 @@ def test_random_programs(seed):
     for number in range(12):
         one, other = draw.choice(names), draw.choice(names + ["h"])
         text = draw.choice(("{} * {}", "{} + {}", "{} - {}", "{} / {}", "np.where({0} > 1.0, {0}, {1})", "{0}",
+                            "np.where(({0} == 0) & ~np.isfinite({0} / {1}), 0.0, {0} / {1})",
                             "{0} * -1.0", "{} * {}")).format(one, other)
         lines.append("v%d = %s" % (number, draw.choice(("0.0 + (%s)", "(%s) + 0.0", "%s")) % text))
         names = (names + ["v%d" % number])[-4:]

@@ -74,7 +74,7 @@ def _tables(emitter: KernelEmitter, group: List[Op]) -> List[ArrayVariable]:
 
 
 def _steps(emitter: KernelEmitter, group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
-    return steps_of(group, emitter.plan.zero_additions)
+    return steps_of(group, emitter.plan.left_out_steps)
 
 
 def _require_elements(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand],

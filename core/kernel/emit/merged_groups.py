@@ -80,7 +80,7 @@ def _write_nest(emitter: KernelEmitter, group: List[Op], outputs: List[Op], shap
     shape, arrays = as_one_axis(emitter, group, shape,
                                 [emitter.arrays[value] for value in leaves + [result_of(op) for op in stored]])
     lasts, words, beside = nest_operands(emitter, shape, arrays)
-    left_out = emitter.plan.zero_additions
+    left_out = emitter.plan.left_out_steps
     numbers = step_numbers(group, left_out)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays), lasts,
                 "".join(code for _, code in scalars), steps_of(group, left_out), least=emitter.flavour.least,

@@ -18,7 +18,7 @@ from pijit.core.kernel.plan.group_plans import GroupPlans, plan_groups
 from pijit.core.kernel.plan.memory_layout import likely_by_rows
 from pijit.core.kernel.plan.multi_output_fusion import find_merged, is_elementwise
 from pijit.core.kernel.plan.ownership import Ownership
-from pijit.core.kernel.plan.signed_zeros import find_zero_additions
+from pijit.core.kernel.plan.signed_zeros import find_left_out_steps
 from pijit.core.kernel.plan.skewing import find_store_runs
 from pijit.core.kernel.plan.strips import Strip, find_strips
 from pijit.core.kernel.plan.tiling import TilingRun, find_runs
@@ -37,7 +37,7 @@ class Plan(NamedTuple):
         bounded: the arrays that have exponent bounds.
         tiling: the runs of operations that are tiled, by their first operation.
         strips: the loops that are written as speculative strips.
-        zero_additions: the additions of 0.0 that nests leave out, and what they add it to.
+        left_out_steps: the steps that nests leave out, because they change no bit, and the operands that replace them.
     """
 
     facts: GraphFacts
@@ -48,7 +48,7 @@ class Plan(NamedTuple):
     bounded: BoundedArrays
     tiling: Dict[Op, TilingRun]
     strips: Dict[LoopNode, Strip]
-    zero_additions: Dict[Op, Value]
+    left_out_steps: Dict[Op, Value]
 
 
 def make_plan(graph: Graph, used: Set[Value], options: CompileOptions) -> Plan:
@@ -69,4 +69,4 @@ def make_plan(graph: Graph, used: Set[Value], options: CompileOptions) -> Plan:
                          options)
     return Plan(facts, tree, groups, ownership, EscapeAnalysis(graph, facts), bounded, tiling,
                 find_strips(tree, facts, ownership, used, options.nogil) if flow.loops else {},
-                find_zero_additions(graph, facts))
+                find_left_out_steps(graph, facts))

@@ -144,7 +144,7 @@ def watched_steps(group: List[Op], fast: bool) -> Tuple[int, ...]:
 def steps_of(group: List[Op], left_out: Mapping[Op, Value]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
     """The steps of a group's nest: (operation, dtypes of its operands, their numbers).
 
-    ``left_out`` are the additions of 0.0 that are no steps, with what they add it to (signed_zeros.py).
+    ``left_out`` are the operations that are no steps, with the operands that replace them (signed_zeros.py).
     """
     return _numbered(group, left_out)[0]
 

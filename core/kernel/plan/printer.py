@@ -25,7 +25,7 @@ def format_plan(plan: Plan) -> str:
     lines += [_skewed(run) for run in groups.skewing.values()] + [_tiled(run) for run in plan.tiling.values()]
     lines += [_strip(strip) for strip in plan.strips.values()]
     lines += [_store(op, store) for op, store in groups.stores.items()]
-    lines += ["left out of nests, because they only add 0.0: " + _ops(plan.zero_additions)] * bool(plan.zero_additions)
+    lines += ["left out of nests, because they change no bit: " + _ops(plan.left_out_steps)] * bool(plan.left_out_steps)
     return "\n".join(lines) or "nothing is decided"
 
 

@@ -1,4 +1,4 @@
-"""Signed zeros: additions of 0.0 that change no bit of what a fusion group stores, so that its nest leaves them out.
+"""Signed zeros: steps that change no bit of what a fusion group stores, so that its nest leaves them out.
 
 ``0.0 + x`` differs from ``x`` only where ``x`` is -0.0. Backward passes have many such additions, because the adjoint
 of an array begins with 0. An addition is left out in two cases:
@@ -8,33 +8,37 @@ of an array begins with 0. An addition is left out in two cases:
 - Nobody demands the sign of a zero. ``y + x`` with a ``y`` that is never -0.0 has the same bits for both signs.
   Products and choices pass the sign on: it is demanded if that of their result is.
 
+A *strong zero* is ``where((g == 0) & ~isfinite(q), 0.0, q)``: backward passes choose it for a quotient ``q`` of the
+adjoint ``g``. If ``g`` is 0, then ``q`` is 0 or NaN. So the test of ``q`` is left out, too, where nobody demands the
+sign of the result.
+
 LLVM calls the second analysis demanded floating-point classes. An instruction with its flag ``nsz`` demands no sign.
 `make_plan` calls this. It changes neither the graph nor the groups: operations that are done one by one are complete.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Sequence, Set, cast
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, cast
 
 import numpy as np
 
-from pijit.core.graph.element_ops import IGNORES_ZERO_SIGN, PASSES_ZERO_SIGN, UNSIGNED_ZERO
+from pijit.core.graph.element_ops import IGNORES_ZERO_SIGN, PASSES_ZERO_SIGN, UNSIGNED_ZERO, ZERO_OF
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, EFFECTS, HIDES_OPERANDS, HIDES_OTHERS, VIEWS
 from pijit.core.graph.passes.fusion import COMPARISONS, PREDICATES, operands, scalar_operation, sums_rows, watched
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.plan.graph_facts import GraphFacts
-from pijit.core.kernel.plan.multi_output_fusion import computed
+from pijit.core.kernel.plan.multi_output_fusion import computed, reported_ops
 from pijit.core.kernel.plan.tiling import find_users
 
 _SIGNLESS = IGNORES_ZERO_SIGN.union(COMPARISONS.values(), PREDICATES.values())
 
 
-def find_zero_additions(graph: Graph, facts: GraphFacts) -> Dict[Op, Value]:
-    """The additions of 0.0 in groups that change no bit of a group's results, and what they add it to."""
+def find_left_out_steps(graph: Graph, facts: GraphFacts) -> Dict[Op, Value]:
+    """The steps of groups that change no bit of a group's results, and the operands that replace them."""
     zeros = {value for value, number in facts.constants.items() if _is_zero(number) and not np.signbit(number)}
     groups = [group for group in facts.groups.values()
-              if any(_added(op, zeros) for op in group) and not watched(group)]
+              if any(_added(op, zeros) for op in group) and not _is_watched(group, facts)]
     if not groups:
         return {}
     search = _Search(facts, zeros, _unsigned_values(graph, facts), *find_users(graph))
@@ -42,6 +46,12 @@ def find_zero_additions(graph: Graph, facts: GraphFacts) -> Dict[Op, Value]:
     for group in groups:
         found.update(search.group(group))
     return found
+
+
+def _is_watched(group: List[Op], facts: GraphFacts) -> bool:
+    """Whether the nest of a group watches results; that of several results looks at flags, which some parts ignore."""
+    merged = facts.merged.get(group[-1])
+    return bool(watched(group if merged is None else reported_ops(merged.parts, merged.ops)))
 
 
 def _is_zero(number: Any) -> bool:
@@ -61,7 +71,7 @@ def _added(op: Op, zeros: Set[Value]) -> List[Value]:
 
 
 class _Search:
-    """Finds the additions of 0.0 in groups.
+    """Finds the steps of groups that can be left out.
 
     The constants 0.0 are ``zeros``, and the values that are never -0.0 are ``unsigned``. The function `find_users`
     describes ``users`` and ``escaping``.
@@ -73,14 +83,16 @@ class _Search:
         self._users, self._escaping = users, escaping
 
     def group(self, group: List[Op]) -> Dict[Op, Value]:
-        """The additions of a group that can be left out, with what they add 0.0 to."""
+        """The steps of a group that can be left out, with the operands that replace them."""
         merged = self._facts.merged.get(group[-1])
         outputs = {group[-1], *(merged.outputs if merged is not None else ())}
         steps = [op.result for op in group if op.name not in COMPUTES_NO_ELEMENTS]
         named = {*map(computed, outputs), *steps[-1:]}  # the nest stores these steps, or adds them up
         demanded: Set[Value] = {cast(Value, op.result) for op in outputs if not self._is_added_up(op)}
+        makers = {cast(Value, op.result): op for op in group}
         found: Dict[Op, Value] = {}
         for op in reversed(group):
+            found.update(self._finite_test(op, makers) if op.name == "where" and op.result not in demanded else {})
             added = _added(op, self._zeros)
             if added and op.result not in named and (op.result not in demanded or added[0] in self._unsigned):
                 found[op] = added[0]
@@ -88,6 +100,38 @@ class _Search:
             else:
                 demanded.update(self._demanded(op, op.result in demanded))
         return found
+
+    def _finite_test(self, op: Op, makers: Mapping[Value, Op]) -> Dict[Op, Value]:
+        """The condition of a strong zero, and the part of it that is enough; empty if it is none."""
+        condition, zero, quotient = op.args
+        both = makers.get(condition)
+        if both is None or both.name != "ufunc" or scalar_operation(both) != "and" or zero not in self._zeros \
+                or self._users.get(condition) != {op}:
+            return {}
+        for test, other in (both.args, both.args[::-1]):
+            adjoint = self._compared_with_zero(makers.get(test))
+            if adjoint is not None and _asks_for_infinity(other, quotient, makers) \
+                    and self._vanishes(quotient, adjoint, makers):
+                return {both: test}
+        return {}
+
+    def _compared_with_zero(self, op: Optional[Op]) -> Optional[Value]:
+        """What an operation compares with 0.0 for equality; None if it does not."""
+        if op is None or op.name != "ufunc" or scalar_operation(op) != COMPARISONS[np.equal]:
+            return None
+        for number, zero in (op.args, op.args[::-1]):
+            if self._facts.constants.get(zero) == 0:
+                return number
+        return None
+
+    def _vanishes(self, value: Value, adjoint: Value, makers: Mapping[Value, Op]) -> bool:
+        """Whether a value is 0 or NaN where ``adjoint`` is 0: a product or a quotient of it."""
+        if value is adjoint:
+            return True
+        op = makers.get(value)
+        rule = ZERO_OF.get(scalar_operation(op), "") if op is not None and op.name == "ufunc" else ""
+        return op is not None and bool(rule) and any(
+            self._vanishes(one, adjoint, makers) for one in op.args[:1 if rule == "first" else None])
 
     def _is_added_up(self, op: Op) -> bool:
         """Whether an operation is a sum of which each user is an addition to a number that is never -0.0."""
@@ -110,6 +154,16 @@ class _Search:
         if name in ("add", "sub") and args[0] in self._unsigned:
             return args[:1]
         return args[1:] if name == "add" and args[1] in self._unsigned else args
+
+
+def _asks_for_infinity(value: Value, number: Value, makers: Mapping[Value, Op]) -> bool:
+    """Whether a value is ``~isfinite(number)``."""
+    for wanted in (np.invert, np.isfinite):
+        op = makers.get(value)
+        if op is None or op.name != "ufunc" or op.attrs["ufunc"] is not wanted:
+            return False
+        value = op.args[0]
+    return value is number
 
 
 # ---- values that are never -0.0 ----

@@ -1,5 +1,6 @@
 """Gradients by kernels: joint functions have the tape's bits, and calls that they do not serve use the tape."""
 
+import re
 import signal
 import sys
 import warnings
@@ -351,3 +352,21 @@ def test_internal_errors_leave_the_tape_and_are_reported(lenient, monkeypatch):
     for _ in range(8):
         assert not gradient.compare(X) and "internal error" in gradient.why
     assert len(calls) < 8, "it is not tried again and again"
+
+
+def test_nests_leave_out_tests_of_quotients(tmp_path):
+    """A quotient of an adjoint is 0 or NaN where the adjoint is 0: its kernel does not ask whether it is finite."""
+    def f(x, y):
+        return (np.sqrt(x * x + 1.0) / y).sum()
+
+    x = np.array([0.0, -0.0, 1.0, np.inf, np.nan, 1e200, 5e-324])
+    x, y = np.repeat(x, len(x)), np.tile(x, len(x))
+    joint = Gradient(f, (0, 1)).warm(np.ones(9), np.ones(9))
+    with np.errstate(all="ignore"):
+        assert joint.compare(x, y) and joint.compare(x[:5], np.ones(5))
+    pijit.dump(joint.f, str(tmp_path), np.ones(9), np.ones(9))
+    plans = [one.read_text() for one in tmp_path.rglob("plan_*.txt")]
+    left_out = [line for text in plans for line in text.split("\n") if line.startswith("left out of nests")]
+    graphs = "".join(one.read_text() for one in tmp_path.rglob("graph_*.txt"))
+    conditions = set(re.findall(r"(%\d+): bool\[1d,C\] = ufunc [^\n]*ufunc=bitwise_and", graphs))
+    assert conditions and any(conditions & set(line.replace(",", "").split()) for line in left_out)
