@@ -6,6 +6,7 @@ import pytest
 import pijit
 from pijit.core.pythons import why_not_python
 from pijit.gradient_kernels import WARM
+from tests.gradients.joint.joint_gradient import without_payloads
 
 pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
 
@@ -146,7 +147,7 @@ def state_of(rng):
 def taped(f, w, x, rng):
     """Value, gradient and state after a call that uses the tape, because it is a first one."""
     value, gradient = pijit.value_and_grad(f)(w, x, rng)
-    return value, gradient.tobytes(), state_of(rng)
+    return value, without_payloads(gradient), state_of(rng)
 
 
 MAKERS = [lambda: np.random.RandomState(5), lambda: np.random.default_rng(5),
@@ -160,7 +161,7 @@ def test_bits_and_states_are_the_tapes(f, make):
     fast, one, other = pijit.value_and_grad(f), make(), make()
     for call in range(WARM + 4):
         value, gradient = fast(W, X, one)
-        assert (value, gradient.tobytes(), state_of(one)) == taped(f, W, X, other)
+        assert (value, without_payloads(gradient), state_of(one)) == taped(f, W, X, other)
         assert call < WARM or fast._kernels.why == ""
 
 
@@ -171,7 +172,7 @@ def test_a_call_that_the_kernel_gives_up_draws_once():
         for x in [X + 0.5] * (WARM + 2) + [large, X + 0.5, large]:
             value, gradient = fast(W, x, one)
             wanted = taped(may_leave, W, x, other)
-            assert (np.float64(value).tobytes(), gradient.tobytes(), state_of(one)) == (
+            assert (np.float64(value).tobytes(), without_payloads(gradient), state_of(one)) == (
                 np.float64(wanted[0]).tobytes(),) + wanted[1:]
 
 
@@ -180,7 +181,7 @@ def test_draws_that_would_be_repeated_use_the_tape(f):
     fast, one, other = pijit.value_and_grad(f), np.random.default_rng(2), np.random.default_rng(2)
     for _ in range(WARM + 3):
         value, gradient = fast(W, X, one)
-        assert (value, gradient.tobytes(), state_of(one)) == taped(f, W, X, other)
+        assert (value, without_payloads(gradient), state_of(one)) == taped(f, W, X, other)
     assert "random numbers" in fast._kernels.why or f is until_small  # compilers before 3.10 leave it as it is
 
 
@@ -191,7 +192,7 @@ def test_a_generator_of_an_object_uses_the_tape():
     fast, other = pijit.value_and_grad(lambda w, x, model: noise(w, x, model.rng)), np.random.default_rng(2)
     for _ in range(WARM + 3):
         value, gradient = fast(W, X, Model)
-        assert (value, gradient.tobytes(), state_of(Model.rng)) == taped(noise, W, X, other)
+        assert (value, without_payloads(gradient), state_of(Model.rng)) == taped(noise, W, X, other)
 
 
 def test_explain_and_dump_draw_once(tmp_path):
@@ -239,4 +240,4 @@ def test_a_loop_that_the_kernel_gives_up_draws_once():
         for x in [X + 0.5] * (WARM + 2) + [negative, X + 0.5, negative]:
             value, gradient = fast(W, x, one)
             wanted = taped(logs, W, x, other)
-            assert (repr(value), gradient.tobytes(), state_of(one)) == (repr(wanted[0]), *wanted[1:])
+            assert (repr(value), without_payloads(gradient), state_of(one)) == (repr(wanted[0]), *wanted[1:])
