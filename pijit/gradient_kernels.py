@@ -24,7 +24,7 @@ from pijit.core.errors import report_internal
 from pijit.core.graph.reverse.errors import Irreversible, TooLarge
 from pijit.core.reasons import reason
 from pijit.core.stance import current
-from pijit.core.tape.host_calls import ALL_MADE, HOST_FUNCTIONS, Outcome
+from pijit.core.tape.host_calls import ALL_MADE, HOST_FUNCTIONS, HostCallError
 from pijit.joint.entry import Form, Found, JointEntry, JointError, Repeat, is_plain, run_entry
 from pijit.joint.generators import generators_of
 from pijit.joint.texts import print_texts
@@ -103,7 +103,7 @@ class GradientKernels:
         how = "later calls use the tape: " if refused else "later calls run jitted functions: "
         return how + whys[0] if whys else "later calls are one kernel"
 
-    def probe(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[Sequence[Outcome], str, str]:
+    def probe(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[Sequence[HostCallError], str, str]:
         """Try a call that the tape runs in any case, and report on it.
 
         Returns:

@@ -11,7 +11,7 @@ from pijit.core.pythons import why_no_gradients, why_not_python
 from pijit.core.reasons import reason
 from pijit.core.tape import differentiate
 from pijit.core.tape.errors import GradientError
-from pijit.core.tape.host_calls import Outcome, replayed
+from pijit.core.tape.host_calls import HostCallError, replayed
 from pijit.core.tape.records import record_result
 from pijit.core.tape.state import STATE, no_grad, reached
 from pijit.core.tape.tape import NUMBERS
@@ -129,7 +129,7 @@ class GradFunction(GradientFunction):
                                         Form(self._single, self._with_value, self._has_aux), self)
         return self._kernels
 
-    def _run(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], outcomes: Sequence[Outcome] = ()) -> Any:
+    def _run(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], outcomes: Sequence[HostCallError] = ()) -> Any:
         """Run the call on the tape; ``outcomes`` are those of host calls that are not repeated."""
         with replayed(outcomes):
             return differentiate.value_and_gradients(

@@ -18,21 +18,21 @@ from pijit.core.tape.special_methods import stand_in
 HOST_FUNCTIONS: Tuple[Any, ...] = (print, io.TextIOWrapper.write, io.StringIO.write)
 """The functions. They change no array. `print` returns None, the methods the length of the text."""
 
-Outcome = Optional[Exception]
+HostCallError = Optional[Exception]
 """What a host call raised, or None."""
 
-ALL_MADE: List[Outcome] = [None]
+ALL_MADE: List[HostCallError] = [None]
 """For `replayed`: all host calls have been made, and none has raised."""
 
 
-def outcomes_of(marks: Sequence[int], error: Exception) -> List[Outcome]:
+def outcomes_of(marks: Sequence[int], error: Exception) -> List[HostCallError]:
     """The outcomes of a joint function's host calls.
 
     Args:
         marks: what the joint function has appended: an item before and an item after each host call.
         error: what the joint function has raised.
     """
-    found: List[Outcome] = [None] * (len(marks) // 2)
+    found: List[HostCallError] = [None] * (len(marks) // 2)
     return found + [error] if len(marks) % 2 else found
 
 
@@ -40,14 +40,14 @@ class _State(threading.local):
     """What the tape of one thread has still to give, or `ALL_MADE`."""
 
     def __init__(self) -> None:
-        self.outcomes: List[Outcome] = []
+        self.outcomes: List[HostCallError] = []
 
 
 _STATE = _State()
 
 
 @contextlib.contextmanager
-def replayed(outcomes: Sequence[Outcome]) -> Iterator[None]:
+def replayed(outcomes: Sequence[HostCallError]) -> Iterator[None]:
     """In the body, give these outcomes to the first host calls that the tape meets, instead of making the calls."""
     before = _STATE.outcomes
     _STATE.outcomes = outcomes if outcomes is ALL_MADE else list(outcomes)
@@ -71,14 +71,14 @@ def _writes_natively(file: Any) -> bool:
     return is_native or kind.__module__ == "ipykernel.iostream"
 
 
-def _replayed() -> Optional[List[Outcome]]:
+def _replayed() -> Optional[List[HostCallError]]:
     """The next outcome, in a list, or None: the call is to be made."""
     if _STATE.outcomes is ALL_MADE:
         return ALL_MADE
     return [_STATE.outcomes.pop(0)] if _STATE.outcomes else None
 
 
-def _raise(outcome: Outcome) -> None:
+def _raise(outcome: HostCallError) -> None:
     if outcome is not None:
         raise outcome.with_traceback(None)
 

@@ -12,7 +12,7 @@ import numpy as np
 from pijit.core.error_states import enter_ignoring, enter_raising, leave
 from pijit.core.graph.reverse.errors import TooLarge, check_answer
 from pijit.core.named_tuples import NamedTuple
-from pijit.core.tape.host_calls import Outcome, outcomes_of, run_no_python
+from pijit.core.tape.host_calls import HostCallError, outcomes_of, run_no_python
 from pijit.joint.generators import restore, states_of
 
 Found = Tuple[Any, Sequence[Any], int]
@@ -26,7 +26,7 @@ class Repeat(NamedTuple):
         outcomes: the outcomes of these host calls, see `replayed`.
     """
 
-    outcomes: List[Outcome]
+    outcomes: List[HostCallError]
 
 
 class JointEntry(NamedTuple):

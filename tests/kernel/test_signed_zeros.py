@@ -58,6 +58,8 @@ CASES = {
     "its tests in the other order": (("q = x / y", "return 0.0 + np.where(~np.isfinite(q) & (0.0 == x), 0.0, q)"), 1),
     "a product of a quotient": (("q = h * (x / y)", "return 0.0 + np.where((x == 0) & ~np.isfinite(q), 0.0, q)"), 1),
     "a negated quotient": (("q = -(x / y)", "return 0.0 + np.where((x == 0) & ~np.isfinite(q), 0.0, q)"), 1),
+    "a power of a quotient by many products": (
+        ("q = x / y", *["q = q * q"] * 24, "return 0.0 + np.where((x == 0) & ~np.isfinite(q), 0.0, q)"), 1),
     "a strong zero whose sign is demanded": (("q = x / y", "return np.where((x == 0) & ~np.isfinite(q), 0.0, q) * h"), 0),
     "a quotient of another number": (("q = y / x", "return 0.0 + np.where((x == 0) & ~np.isfinite(q), 0.0, q)"), 0),
     "a sum is no quotient": (("q = x + y", "return 0.0 + np.where((x == 0) & ~np.isfinite(q), 0.0, q)"), 0),

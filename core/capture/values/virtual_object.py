@@ -128,7 +128,7 @@ def mapped(value: Abstract, change: Callable[[VirtualObject], VirtualObject]) ->
 
 
 def virtual_objects_in(value: Abstract) -> Iterable[VirtualObject]:
-    """The virtual objects in a value, inner ones first; the value itself is last if it is one."""
+    """The virtual objects in a value. Inner ones come first, and the value itself last."""
     if not value.has_parts:
         return ()
     found = [virtual for part in value.parts if part.has_parts for virtual in virtual_objects_in(part)]

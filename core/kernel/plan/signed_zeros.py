@@ -111,7 +111,7 @@ class _Search:
         for test, other in (both.args, both.args[::-1]):
             adjoint = self._compared_with_zero(makers.get(test))
             if adjoint is not None and _asks_for_infinity(other, quotient, makers) \
-                    and self._vanishes(quotient, adjoint, makers):
+                    and _vanishes(quotient, adjoint, makers):
                 return {both: test}
         return {}
 
@@ -123,15 +123,6 @@ class _Search:
             if self._facts.constants.get(zero) == 0:
                 return number
         return None
-
-    def _vanishes(self, value: Value, adjoint: Value, makers: Mapping[Value, Op]) -> bool:
-        """Whether a value is 0 or NaN where ``adjoint`` is 0: a product or a quotient of it."""
-        if value is adjoint:
-            return True
-        op = makers.get(value)
-        rule = ZERO_OF.get(scalar_operation(op), "") if op is not None and op.name == "ufunc" else ""
-        return op is not None and bool(rule) and any(
-            self._vanishes(one, adjoint, makers) for one in op.args[:1 if rule == "first" else None])
 
     def _is_added_up(self, op: Op) -> bool:
         """Whether an operation is a sum of which each user is an addition to a number that is never -0.0."""
@@ -154,6 +145,17 @@ class _Search:
         if name in ("add", "sub") and args[0] in self._unsigned:
             return args[:1]
         return args[1:] if name == "add" and args[1] in self._unsigned else args
+
+
+def _vanishes(value: Value, adjoint: Value, makers: Mapping[Value, Op]) -> bool:
+    """Whether a value is 0 or NaN where ``adjoint`` is 0: a product or a quotient of it."""
+    factors = [value]
+    for one in factors:  # it grows
+        op = makers.get(one)
+        rule = ZERO_OF.get(scalar_operation(op), "") if op is not None and op.name == "ufunc" else ""
+        if op is not None and rule:
+            factors += [arg for arg in op.args[:1 if rule == "first" else None] if arg not in factors]
+    return adjoint in factors
 
 
 def _asks_for_infinity(value: Value, number: Value, makers: Mapping[Value, Op]) -> bool:
