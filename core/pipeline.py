@@ -248,7 +248,7 @@ class State:
     def _serve_miss(self, code: types.CodeType, roots: Tuple[Any, Any, Any]) -> Optional[types.CodeType]:
         for pending in self.pending:
             if pending.entry.program.check(*roots) is not None:
-                return self._observed(pending, code, roots)
+                return pending.entry.linked_code if pending.runs_again() else self._observed(pending, code, roots)
         for entry in self.entries:
             if entry.program.retired and entry.program.explain_failure(*roots) is None:
                 return self._observe_again(entry, code, roots)

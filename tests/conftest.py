@@ -73,7 +73,7 @@ LONG = 2
 
 
 PATIENCE = 300.0
-"""Seconds after which a test that does not come to an end, ends its process: its name and all stacks are shown then."""
+"""Seconds after which a test that does not come to an end ends its process: its name and all stacks are shown then."""
 
 
 WHOLE = ("bytecode", "guards", "native", "reporting")
@@ -102,10 +102,15 @@ def pytest_xdist_make_scheduler(config, log):
     return SlowFilesFirst(config, log)
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_configure(config):
+    """Choose where stacks of tests that crash or hang are shown: in the file PIJIT_TEST_STACKS, else on this stderr."""
     global shown_at
     config.addinivalue_line("markers", "unshared: each version that does not skip the test runs all of its cases")
-    shown_at = os.dup(2)  # tests have another one
+    stacks = os.environ.get("PIJIT_TEST_STACKS")
+    shown_at = os.open(stacks, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644) if stacks else os.dup(2)
+    if stacks:
+        faulthandler.enable(file=shown_at)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -12,11 +12,13 @@ entry is retired and another run is observed.
 
 from __future__ import annotations
 
+import sys
 import time
+import types
 import weakref
 from collections import Counter, defaultdict, deque
 from itertools import islice
-from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Optional, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Optional, Set, Tuple
 
 from pijit.core import _launcher
 from pijit.core.bytecode.assembler import natives
@@ -49,6 +51,8 @@ MAX_RENEWALS = 3
 """How often an entry may be observed again because segments no longer fit."""
 MOVE_AFTER = 0.1
 """Seconds that a call must have run before on-stack replacement."""
+MAX_EARLY_RUNS = 1000
+"""How many calls an entry serves, at most, while its first run goes on and nothing was observed."""
 PATIENT_VISITS = 64
 """Number of visits of a loop's header after which a loop no longer waits for values that were never observed."""
 
@@ -128,6 +132,17 @@ def _in_words(kind: Abstract) -> str:
     return repr(kind.type) if isinstance(kind, Tensor) else type_name(known) if known is not None else "object"
 
 
+def _runs(code: types.CodeType) -> bool:
+    """Whether a frame of the code runs, in any thread."""
+    for frame in sys._current_frames().values():
+        outer: Optional[types.FrameType] = frame
+        while outer is not None:
+            if outer.f_code is code:
+                return True
+            outer = outer.f_back
+    return False
+
+
 class Pending:
     """An entry whose uncaptured results are being observed.
 
@@ -149,6 +164,8 @@ class Pending:
         self.again = frozenset(self.observed)
         self.recaptures = 0
         self.arrived: Optional[Dict[str, Abstract]] = None
+        self._reached: Set[int] = set()
+        self._early_runs = 0
         self._on_visit = on_visit
         self._began = time.monotonic()
         self._spent = 0.0
@@ -156,17 +173,30 @@ class Pending:
     def serve(self, entry: Any) -> None:
         """Observe the run of an entry that was just made."""
         self.entry = entry
+        self._reached.clear()
+        self._early_runs = 0
         self._spent, self._began = time.monotonic() - self._began, time.monotonic()
+
+    def runs_again(self) -> bool:
+        """Whether the entry has to serve one more call, because its first run goes on and has not observed a value.
+
+        Other threads call the function meanwhile, and so may its own callees.
+        """
+        if self._reached or self._early_runs == MAX_EARLY_RUNS or not _runs(self.entry.linked_code):
+            return False
+        self._early_runs += 1
+        return True
 
     def observe(self, index: int) -> Any:
         """A callable for linked code that records the value pushed by instruction ``index``.
 
         It never raises, and trace functions do not see it.
         """
-        observed = self.observed
+        observed, reached = self.observed, self._reached  # code owns the observer, so that must not own this object
 
         def observer(value: Any) -> None:
             observed[index] = with_kind(observed.get(index, ()), _like(value, index))
+            reached.add(index)
 
         return _launcher.untraced(observer)
 

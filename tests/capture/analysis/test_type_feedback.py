@@ -250,3 +250,39 @@ def test_texts_that_differ_are_some_texts():
     f = check(distances, "kitten sitting", "sitting kitten", others=[("kitten sitting", "sitting kitten")] * 3)
     behind = f.state.entries[-1].launchers[-1]
     assert CUT or behind.calls > 100 and behind.misses == 0
+
+
+class Deeper:
+    """Calls the function again, with a smaller number, until that is 0."""
+
+    def __init__(self, f, number):
+        self.f, self.number = f, number
+
+    def __abs__(self):
+        return self.f(X, Deeper(self.f, self.number - 1)).sum() if self.number else 2.0
+
+
+def through_itself(x, deeper):
+    y = x * 2.0 + 1.0
+    below = stay(deeper)
+    z = y * below - 0.5
+    return z * y
+
+
+def test_calls_inside_the_first_run_observe_as_well(captures):
+    """They begin before it has observed anything."""
+    j, plain = jitted(plain_twin(through_itself), SEGMENTED), plain_twin(through_itself)
+    for number in range(5):
+        same(plain(X, Deeper(plain, 2)), j(X, Deeper(j, 2)))
+    assert [len(kinds) for kinds in captures] == [0, 1] and kernel_count(j) >= 2 and not j.state.pending
+
+
+def test_an_entry_whose_first_run_observes_nothing_serves_one_call(captures):
+    def sometimes(x, number):
+        y = x * 2.0 + 1.0
+        if x[0] > 5.0:
+            y = y * stay(number)
+        return y - 0.5
+
+    check(sometimes, X, 2, calls=4)
+    assert len(captures) == 2

@@ -15,7 +15,7 @@ import pytest
 from pijit.core import pipeline
 from pijit.core._hook import UNBOUND
 from pijit.differential import plain_twin
-from tests.harness import jitted, kernel_count
+from tests.harness import jitted, kernel_count, same
 
 stay = operator.methodcaller("__abs__")
 """A call that stays bytecode, and gives back a number that is not negative."""
@@ -261,3 +261,41 @@ def test_types_that_die_meanwhile(fast_switching):
 def forward(model, x):
     y = x * model.weight + 1.0
     return y * y
+
+
+go = operator.methodcaller("go")
+"""A call that stays bytecode, of Python code."""
+
+
+def behind_a_call(x, what):
+    y = x * 2.0 + 1.0
+    found = go(what)
+    z = y * found - 0.5
+    return z * y + found
+
+
+class Meeting:
+    """Returns a number when as many threads are inside as there have to be."""
+
+    def __init__(self, count, number):
+        self.barrier, self.number = threading.Barrier(count), number
+
+    def go(self):
+        self.barrier.wait(30)
+        return self.number
+
+
+@pytest.mark.parametrize("before", [None, 2], ids=["first", "again"])
+def test_runs_of_many_threads_observe_together(before):
+    """None of them is over when the others begin, so that the first has not observed anything by then."""
+    plain = plain_twin(behind_a_call)
+    f, x, meeting = jitted(plain, {"force_breaks": None}), np.arange(4.0), Meeting(6, 1.5)
+    for _ in range(5 if before is not None else 0):
+        f(x, Meeting(1, before))
+    run_threads(lambda number: [f(x + number, meeting) for _ in range(20)], 6)
+    observed = [why for why in f.state.recompiles if why.startswith("PJ302")]
+    assert not f.state.pending and len(observed) == (1 if before is None else 2), f.state.recompiles
+    ran = [(launcher.calls - launcher.misses) for launcher in f.state.entries[-1].launchers]
+    same(plain(x, Meeting(1, 1.5)), f(x, Meeting(1, 1.5)))
+    now = [(launcher.calls - launcher.misses) for launcher in f.state.entries[-1].launchers]
+    assert sum(now) - sum(ran) == 2 and kernel_count(f) >= 2
