@@ -104,8 +104,8 @@ def _is_asynchronous(error: BaseException) -> bool:
     """Whether an exception is the program's, raised in the middle of the compiler's code.
 
     A handler's frame is in the traceback of its exception. `PyThreadState_SetAsyncExc` raises a class without
-    arguments. The compiler's own errors have arguments or are of the compiler's types, and no frame of the program is
-    in the traceback of the exception of another thread.
+    arguments. The compiler's own errors have arguments or are of the compiler's types. If another thread has raised
+    the exception, no frame of the program is in its traceback.
     """
     frames = [(code.co_filename, code.co_firstlineno, name) for code, name in _frames(error)]
     if any((filename, line) in _handlers() for filename, line, _ in frames):

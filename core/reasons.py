@@ -78,7 +78,7 @@ _ROWS = (
            "Unset the variable before the function is decorated."),
     # Breaks.
     Reason("PJ201", "call of a function that is not captured",
-           "What the call does and returns is unknown before it runs, so Python makes the call.",
+           "The effects and the result of the call are unknown before it runs, so Python makes the call.",
            "Move the call out of the hot loop, or make it rare: the code around it is still compiled."),
     Reason("PJ202", "instruction that stays bytecode",
            "There is no compiled form of this instruction.",

@@ -5,9 +5,9 @@ The garbage collector does not see code objects, and linked code refers to its g
 guard whose object is gone never holds again, not even for a new object at the same address.
 
 The weak references have no callback: CPython keeps at most one of these per object and shares it. A class
-always has one (for `__subclasses__`), so a guard on a type does not change `weakref.getweakrefcount`. For a function,
-module, array or instance that is guarded by identity the count is one higher, unless the program has a plain weak
-reference of its own. Every way to learn of an object's death is visible in that count.
+always has one (for `__subclasses__`), so a guard on a type does not change `weakref.getweakrefcount`. The count
+of a function, module, array or instance that is guarded by identity is one higher. It is not if the program has a plain
+weak reference of its own. Every way to learn of an object's death is visible in that count.
 """
 
 from __future__ import annotations

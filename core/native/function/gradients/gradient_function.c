@@ -1,7 +1,7 @@
 /* GradientFunction: the base of gradient functions, on all versions.
  *
- * A call asks `usual` first (gradient_call.c). All other calls are those of the method `_call` of the subclass, with the
- * arguments, the keywords, and what `usual` has answered if an entry has raised. */
+ * A call asks `usual` first (gradient_call.c). All other calls go to the method `_call` of the subclass. It gets the
+ * arguments, the keywords, and the answer of `usual` if an entry has raised. */
 #include "function/gradients/gradient_function.h"
 #include "function/gradients/gradient_call.h"
 

@@ -7,8 +7,8 @@
 
 #define PROBE_INPUTS 3 /* at most */
 
-/* Call a ufunc of doubles with this inner loop on an array, as each of its `nin` inputs, and on an output, which may be
- * NULL. Returns the result, new, or NULL with an exception set. */
+/* Call a ufunc of doubles with this inner loop. The array is each of its `nin` inputs, and the output may be NULL.
+ * Returns the result, new, or NULL with an exception set. */
 PyArrayObject *probe_ufunc_call(PyUFuncGenericFunction loop, int nin, PyArrayObject *array, PyArrayObject *output);
 
 #endif
