@@ -6,8 +6,8 @@ headers it asks whether to capture now, and continues in the newer code.
 
 A call may return values of several kinds, in one run or over time. Kinds that have nothing in common are kept
 separately, and the function is captured once per kind. The segments of all these captures are linked together, and
-their guards choose. If those of all segments at one instruction fail repeatedly while the entry's guards hold, the entry
-is retired. Then another run is observed.
+their guards choose. All segments at one instruction may fail repeatedly while the entry's guards hold. Then the entry
+is retired, and another run is observed.
 """
 
 from __future__ import annotations
