@@ -18,7 +18,7 @@ from pijit.core.capture.build.segment import InlinedCall, Unhandled
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.models.stdlib.context_managers import Errors, given
 from pijit.core.capture.state.edges import RETURN
-from pijit.core.capture.state.frame_state import FrameState, parts_of
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.heap_locations import is_location
 from pijit.core.capture.state.return_kinds import CallOutcome, CallOutcomes
 from pijit.core.capture.values.base import Composite, Thrown
@@ -343,5 +343,5 @@ def tuples_in(value: Abstract) -> Iterator[Sequence]:
     """The tuples in a value; the value itself is first if it is one."""
     if isinstance(value, Sequence):
         yield value
-    for part in parts_of(value):
+    for part in value.lasting_parts:
         yield from tuples_in(part)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import operator
 from typing import Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple, cast
 
-from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.element_types import (
     DEEPEST,
     LONGEST_ROW,
@@ -28,7 +27,6 @@ from pijit.core.capture.values.lattice import (
     Const,
     Instance,
     KnownContainer,
-    Lazy,
     ListElement,
     LoopIterator,
     Number,
@@ -37,7 +35,6 @@ from pijit.core.capture.values.lattice import (
     Tensor,
     TypedValue,
     Unbound,
-    UnescapedFunction,
     Unknown,
     Unrolled,
     class_of,
@@ -179,21 +176,6 @@ def iterations_of(value: Abstract) -> Tuple[int, ...]:
     if isinstance(value, (LoopIterator, GeneratorFrame)):
         return tuple(position for part in value.parts for position in iterations_of(part))
     return (value.position,) if isinstance(value, Unrolled) else ()
-
-
-def parts_of(value: Abstract) -> Tuple[Abstract, ...]:
-    """The parts of a tuple, an iterator or a function made by captured code."""
-    if isinstance(value, (Sequence, VirtualObject)):
-        return value.items
-    if isinstance(value, (LoopIterator, Composite)):
-        return value.parts
-    if isinstance(value, Unrolled):
-        return (value.owner,)
-    if isinstance(value, Lazy):
-        return (value.made, value.iterator)
-    if isinstance(value, GeneratorFrame):
-        return value.parts + ((value.maker,) if isinstance(value.maker, UnescapedFunction) else ())
-    return value.free if isinstance(value, UnescapedFunction) else ()
 
 
 def is_confined(value: Abstract) -> bool:

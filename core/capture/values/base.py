@@ -32,13 +32,17 @@ class Abstract:
     """
 
     __slots__ = ("source", "defined_at", "root")
-    python: Optional[type] = None
     has_parts = False
 
     def __init__(self, source: Any = None, defined_at: int = -1) -> None:
         self.source = source
         self.defined_at = defined_at
         self.root: Any = None
+
+    @property
+    def python(self) -> Optional[type]:
+        """The class of the Python value, or None if it is not known."""
+        return None
 
     def key(self) -> Any:
         """The facts beyond the class, for comparison."""
@@ -48,6 +52,14 @@ class Abstract:
     def parts(self) -> Tuple[Abstract, ...]:
         """The abstract values inside of this one, in order."""
         return ()
+
+    @property
+    def lasting_parts(self) -> Tuple[Abstract, ...]:
+        """The parts of a tuple, an iterator, a function or a virtual object.
+
+        A list or dict has none, because other code may replace its items. An operand of a call ends with the call.
+        """
+        return self.parts if self.has_parts else ()
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> Abstract:
         """The same value with other parts."""

@@ -19,6 +19,10 @@ class PendingOperand(Abstract):
     __slots__ = ()
     has_parts = True
 
+    @property
+    def lasting_parts(self) -> Tuple[Abstract, ...]:
+        return ()
+
     def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
         """The join of two pending call operands, for example the same method of objects that can be joined."""
         if type(self) is not type(other):

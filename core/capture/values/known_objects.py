@@ -22,6 +22,10 @@ class Const(Abstract):
         super().__init__(source, defined_at)
         self.object = object
 
+    @property
+    def python(self) -> type:
+        return type(self.object)
+
     def key(self) -> Any:
         kind = type(self.object)
         if is_among(kind, (int, float, bool, complex, str, bytes)):
@@ -45,6 +49,10 @@ class OpaqueObject(Abstract):
         super().__init__(source, defined_at)
         self.sample = sample
 
+    @property
+    def python(self) -> type:
+        return type(self.sample)
+
     def key(self) -> Any:
         return id(self.sample), self.source
 
@@ -56,6 +64,7 @@ class Sequence(Abstract):
     """A tuple with known items; ``value`` carries the object if it has been made."""
 
     __slots__ = ("items", "value")
+    python = tuple
     has_parts = True
 
     def __init__(self, items: List[Abstract], source: Any = None, defined_at: int = -1,

@@ -43,7 +43,7 @@ from pijit.core.capture.values.typed_values import Number as Number
 from pijit.core.capture.values.typed_values import Tensor as Tensor
 from pijit.core.capture.values.typed_values import TypedValue as TypedValue
 from pijit.core.capture.values.typed_values import ssa_value as ssa_value
-from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Object, Scalar, numpy_scalar
+from pijit.core.graph.types import PYTHON_SCALARS, Object, Scalar, numpy_scalar
 from pijit.guards.facts import is_exactly
 from pijit.guards.source import Inner
 
@@ -62,15 +62,7 @@ BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, 
 
 def class_of(value: Abstract) -> Optional[type]:
     """``type(value)``, or None if the class is not known."""
-    if isinstance(value, Number):
-        return PYTHON_CLASS.get(value.type) or value.type.dtype.type
-    if isinstance(value, Const):
-        return type(value.object)
-    if isinstance(value, OpaqueObject):
-        return type(value.sample)
-    if isinstance(value, Instance):
-        return value.type.python
-    return {Tensor: np.ndarray, Sequence: tuple, Range: range}.get(type(value)) or value.python
+    return value.python
 
 
 def has_class(value: Abstract) -> bool:

@@ -24,6 +24,7 @@ class Range(Abstract):
     construction."""
 
     __slots__ = ("words", "parts")
+    python = range
     parts: Tuple[Abstract, ...]
 
     def __init__(self, words: Tuple[Value, ...], defined_at: int = -1, parts: Tuple[Abstract, ...] = ()) -> None:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any, List, Optional, Tuple, cast
 
+import numpy as np
+
 from pijit.core.capture.values.base import Abstract, Join, Unknown, joined_parts
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import INT, PYTHON_CLASS, Array, Object, SampledClass, Scalar, Type, Vacant
 from pijit.guards import guard as kinds
+
+PythonClass = type
+"""The class of a Python value. Classes with an attribute ``type`` need this name in annotations."""
 
 
 class TypedValue(Abstract):
@@ -45,16 +50,21 @@ class Number(TypedValue):
         super().__init__(type, value, source, defined_at)
         self.sample = sample
 
+    @property
+    def python(self) -> PythonClass:
+        return PYTHON_CLASS.get(self.type) or self.type.dtype.type
+
     def guards(self, source: Any) -> List[Any]:
         if self.type == INT:
             return [kinds.IntRange(source)]
-        return [kinds.IsType(source, PYTHON_CLASS.get(self.type, self.type.dtype.type))]
+        return [kinds.IsType(source, self.python)]
 
 
 class Tensor(TypedValue):
     """A NumPy array. If it is the view ``array[index]``, ``part`` is (the SSA value of the array, the index)."""
 
     __slots__ = ("part",)
+    python = np.ndarray
     type: Array
 
     def __init__(self, type: Array, value: Optional[Value] = None, source: Any = None, defined_at: int = -1) -> None:
@@ -77,6 +87,10 @@ class Instance(TypedValue):
 
     __slots__ = ()
     type: Object
+
+    @property
+    def python(self) -> Optional[PythonClass]:
+        return self.type.python
 
     def key(self) -> Any:
         return self.type, getattr(self.type, "items", None)
@@ -111,6 +125,10 @@ class KnownContainer(Instance):
     @property
     def parts(self) -> Tuple[Abstract, ...]:
         return self.items
+
+    @property
+    def lasting_parts(self) -> Tuple[Abstract, ...]:
+        return ()
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "KnownContainer":
         return self.like(list(parts), self.value, self.source)

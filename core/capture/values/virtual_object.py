@@ -115,7 +115,6 @@ class StackTuple(Sequence):
     """A tuple of objects that only the operand stack holds. It is allocated only where it leaves the stack."""
 
     __slots__ = ()
-    python = tuple
 
 
 def mapped(value: Abstract, change: Callable[[VirtualObject], VirtualObject]) -> Abstract:
