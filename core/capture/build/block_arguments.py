@@ -25,7 +25,6 @@ from pijit.core.capture.values.lattice import (
     UnescapedFunction,
     Unrolled,
 )
-from pijit.core.capture.values.provenance import rooted
 from pijit.core.capture.values.virtual_object import StackTuple, VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Value
@@ -85,7 +84,7 @@ def block_parameters(builder: GraphBuilder, value: Abstract, block: Block, hint:
     if isinstance(value, PendingOperand):
         return waiting_parameters(builder, value, block, hint, like)
     if isinstance(value, (Const, OpaqueObject)):
-        return rooted(value, like.root if isinstance(like, OpaqueObject) else None)
+        return value.rooted(like.root if isinstance(like, OpaqueObject) else None)
     return value
 
 

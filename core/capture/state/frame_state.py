@@ -7,7 +7,7 @@ it.
 from __future__ import annotations
 
 import operator
-from typing import Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple, cast
+from typing import Callable, Container, Dict, Iterable, Iterator, List, Optional, Set, Tuple, cast
 
 from pijit.core.capture.values.element_types import (
     DEEPEST,
@@ -41,6 +41,7 @@ from pijit.core.capture.values.lattice import (
     number_type,
     pointer_class,
 )
+from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.virtual_object import VirtualObject, is_row
 from pijit.core.graph.types import Holding, ListOf, Object, SampledClass, Type, Vacant
 from pijit.guards.facts import is_among
@@ -63,6 +64,13 @@ class FrameState:
 
     def __repr__(self) -> str:
         return "State(%r, %r)" % (self.locals, self.stack)
+
+
+def rooted_stack(stack: List[Abstract], empty: Container[int]) -> List[Abstract]:
+    """The operand stack at the start of a segment. The segment cannot fetch items at the positions ``empty``."""
+    return [Unknown("PJ212", value.defined_at) if k in empty and not isinstance(value, Unbound)
+            else value.rooted(Root("stack", k))
+            for k, value in enumerate(stack)]
 
 
 def same_values(one: FrameState, other: FrameState, names: List[str], level: Optional[int]) -> bool:

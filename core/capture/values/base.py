@@ -10,11 +10,12 @@ import types
 from collections import Counter, defaultdict, deque
 from typing import Any, Callable, List, Optional, Tuple
 
+from pijit.core.capture.values.provenance import Root
 from pijit.core.graph.draws import is_pythons_generator
 from pijit.core.graph.ir import Value
 from pijit.guards import guard as kinds
 from pijit.guards.facts import is_exactly
-from pijit.guards.source import Inner
+from pijit.guards.source import Inner, Item
 
 HOLDERS = (list, dict, set, deque, defaultdict, Counter)
 """The classes whose bound methods a variable may hold as objects."""
@@ -87,6 +88,13 @@ class Abstract:
         """The value after any list or dict may have changed."""
         return self
 
+    def rooted(self, root: Any, keep: bool = False) -> Abstract:
+        """A copy with the path by which the segment finds the value. Without ``keep`` its SSA values are dropped.
+
+        A value that no segment can find is returned as it is.
+        """
+        return self
+
     def guards(self, source: Any) -> List[Any]:
         """The guards that make this abstract value true of the value that ``source`` fetches."""
         raise AssertionError("no guard for %r" % self)
@@ -121,6 +129,13 @@ class Unknown(Abstract):
 
     def knows_nothing(self) -> bool:
         return True
+
+    def rooted(self, root: Any, keep: bool = False) -> "Unknown":
+        if not isinstance(root, Item) and not (isinstance(root, Root) and root.kind == "stack"):
+            return self
+        copy = Unknown(self.reason, self.defined_at)  # the item exists, whatever its type
+        copy.root = root
+        return copy
 
 
 class Thrown(Abstract):
@@ -207,6 +222,12 @@ class Composite(Abstract):
     def forgotten(self) -> "Composite":
         parts = forgotten_parts(self.parts)
         return self.like(parts, self.source, self.value) if parts is not None else self
+
+    def rooted(self, root: Any, keep: bool = False) -> "Composite":
+        parts = self.parts if keep else tuple(part.rooted(None) for part in self.parts)
+        copy = self.like(parts, self.source, self.value if keep else None)
+        copy.root = root
+        return copy
 
     def paths(self, root: Any) -> List[Any]:
         """The paths to the parts of the object at ``root``."""

@@ -173,6 +173,13 @@ class UnescapedFunction(Abstract):
         parts = forgotten_parts(self.free)
         return self.with_parts(parts) if parts is not None else self
 
+    def rooted(self, root: Any, keep: bool = False) -> "UnescapedFunction":
+        if self.name is None:
+            return self
+        copy = self.with_parts(self.free)
+        copy.root = root
+        return copy
+
     def guards(self, source: Any) -> List[Any]:
         return [kinds.FunctionCode(source, self.code)]
 

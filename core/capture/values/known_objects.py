@@ -32,6 +32,11 @@ class Const(Abstract):
             return (kind, repr(self.object))
         return id(self.object)
 
+    def rooted(self, root: Any, keep: bool = False) -> "Const":
+        copy = Const(self.object, self.source, self.defined_at)
+        copy.root = root
+        return copy
+
     def guards(self, source: Any) -> List[Any]:
         by_value = is_exactly(self.object, BY_VALUE)
         return [kinds.Equals(source, self.object) if by_value else kinds.IsIdentical(source, self.object)]
@@ -55,6 +60,11 @@ class OpaqueObject(Abstract):
 
     def key(self) -> Any:
         return id(self.sample), self.source
+
+    def rooted(self, root: Any, keep: bool = False) -> "OpaqueObject":
+        copy = OpaqueObject(self.sample, self.source, self.defined_at)
+        copy.root = root
+        return copy
 
     def guards(self, source: Any) -> List[Any]:
         return [kinds.IsType(source, type(self.sample))]
@@ -94,6 +104,12 @@ class Sequence(Abstract):
 
     def forgotten(self) -> Abstract:
         return self.with_mapped_parts(lambda part: part.forgotten())
+
+    def rooted(self, root: Any, keep: bool = False) -> "Sequence":
+        items = self.items if keep else [item.rooted(None) for item in self.items]
+        copy = Sequence(list(items), self.source, self.defined_at, self.value if keep else None)
+        copy.root = root
+        return copy
 
     def guards(self, source: Any) -> List[Any]:
         return [kinds.IsType(source, tuple), kinds.LengthIs(source, len(self.items))]

@@ -7,8 +7,9 @@ from typing import Any, List, Optional, Tuple
 import numpy as np
 
 from pijit.core.capture.values.base import Abstract, Join, Unknown, forgotten_parts, joined_parts
-from pijit.core.capture.values.typed_values import KnownContainer
+from pijit.core.capture.values.typed_values import Instance, KnownContainer
 from pijit.core.graph.ir import Value
+from pijit.core.graph.types import Object
 from pijit.guards import guard as kinds
 
 ITERATOR_CLASSES = {"range": type(iter(range(0))), "sequence": type(iter(np.zeros(0))), "reversed": reversed,
@@ -31,6 +32,13 @@ class Range(Abstract):
         super().__init__(None, defined_at)
         self.words = words
         self.parts = parts
+
+    def rooted(self, root: Any, keep: bool = False) -> Abstract:
+        if keep:
+            return self
+        copy = Instance(Object(range), None, None, self.defined_at)
+        copy.root = root
+        return copy
 
 
 class LoopIterator(Abstract):
@@ -82,6 +90,11 @@ class LoopIterator(Abstract):
         after = self.with_parts(parts)
         return Unknown("PJ209", self.defined_at) if after.knows_nothing() else after
 
+    def rooted(self, root: Any, keep: bool = False) -> "LoopIterator":
+        copy = LoopIterator(self.kind, (), tuple(part.rooted(None) for part in self.parts), None, self.defined_at)
+        copy.root = root
+        return copy
+
     def guards(self, source: Any) -> List[Any]:
         return [kinds.IsType(source, ITERATOR_CLASSES[self.kind])]
 
@@ -130,3 +143,8 @@ class Unrolled(Abstract):
         if isinstance(self.owner, KnownContainer):
             return Unknown("PJ209", self.defined_at)  # the remaining number of iterations depends on the list
         return self
+
+    def rooted(self, root: Any, keep: bool = False) -> "Unrolled":
+        if self.owner.root is not None:
+            return self
+        return self.over(self.owner.rooted(None), self.position)  # made before the segment, which has no path to it

@@ -33,6 +33,15 @@ class TypedValue(Abstract):
             return None
         return type(self)(self.type, None, self.source if self.source == other.source else None, self.defined_at)
 
+    def carried_by(self, value: Optional[Value]) -> "TypedValue":
+        """A copy that this SSA value carries."""
+        return type(self)(self.type, value, self.source, self.defined_at)
+
+    def rooted(self, root: Any, keep: bool = False) -> "TypedValue":
+        copy = self.carried_by(self.value if keep else None)
+        copy.root = root
+        return copy
+
 
 def ssa_value(value: TypedValue) -> Value:
     """The SSA value that carries a value which was used. In type propagation it may be None, and nothing reads it."""
@@ -53,6 +62,9 @@ class Number(TypedValue):
     @property
     def python(self) -> PythonClass:
         return PYTHON_CLASS.get(self.type) or self.type.dtype.type
+
+    def carried_by(self, value: Optional[Value]) -> "Number":
+        return Number(self.type, value, self.source, self.defined_at, self.sample)
 
     def guards(self, source: Any) -> List[Any]:
         if self.type == INT:
@@ -144,6 +156,14 @@ class KnownContainer(Instance):
     def like(self, items: List[Abstract], value: Optional[Value], source: Any = None) -> "KnownContainer":
         """The same container with other values for its items and for the object."""
         return KnownContainer(self.type, self.keys, items, value, source, self.defined_at)
+
+    def carried_by(self, value: Optional[Value]) -> "KnownContainer":
+        return self.like(list(self.items), value, self.source)
+
+    def rooted(self, root: Any, keep: bool = False) -> "KnownContainer":
+        copy = self.like([item.rooted(None) for item in self.items], None)
+        copy.root = root
+        return copy
 
     def forgotten(self) -> Instance:
         """The same object after it may have changed: its items are no longer known."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pijit.core import capture
+from pijit.core.capture.build import uses
 from pijit.core.capture.models.containers.characters import Char
 from pijit.core.capture.models.functions.function_values import FunctionValue, Shape
 from pijit.core.capture.models.functions.partials import Partial
@@ -16,12 +17,15 @@ from pijit.core.capture.models.stdlib.context_managers import Manager
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values import lattice
 from pijit.core.capture.values.base import Composite, HeldMethod, Raised, Thrown
+from pijit.core.capture.values.class_table import ClassTable
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.kernel_local import PendingOperand
 from pijit.core.capture.values.lattice import Abstract, Const, KnownContainer, Number, OpaqueObject
+from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.virtual_object import StackTuple, VirtualObject
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLOAT, INT, WORD, Array, Object, SampledClass
+from pijit.guards.source import Item
 
 ABSTRACT_BASES = {Abstract, Composite, PendingOperand, lattice.TypedValue}
 
@@ -126,3 +130,72 @@ def test_parts_can_be_replaced(value, python, lasting):
 @each
 def test_join_with_itself(value, python, lasting):
     assert value.joined_with(value, operator.add if not value.has_parts else lambda one, other: one) == value
+
+
+ROOT = Root("local", "x")
+LEFT_WHERE_THEY_ARE = {
+    lattice.Unbound, lattice.Unknown, Thrown, Raised, lattice.Method, lattice.BoundFunction, Manager, lattice.Keywords,
+    lattice.Super, lattice.CellRef, lattice.UnescapedFunction, lattice.Lazy, lattice.Borrowed, lattice.Null,
+    GeneratorFrame, CallOutcomes,
+}
+"""Classes whose values no segment finds in a local variable."""
+
+
+@each
+def test_path(value, python, lasting):
+    found = value.rooted(ROOT)
+    if type(value) in LEFT_WHERE_THEY_ARE:
+        assert found is value and found.root is None
+    elif isinstance(value, lattice.Unrolled):
+        assert found == value and found.root is None
+    else:
+        assert found is not value and found.root == ROOT and found.python in (python, range)
+        assert [part.root for part in found.parts] == [None] * len(found.parts)
+
+
+@each
+def test_parts_are_kept_with_their_values(value, python, lasting):
+    kept = value.rooted(ROOT, True)
+    assert len(kept.parts) == len(value.parts)
+    if isinstance(value, (Composite, lattice.Sequence)):
+        assert all(map(operator.is_, kept.parts, value.parts))
+
+
+def test_unknown_item_has_a_path():
+    unknown = lattice.Unknown("PJ213")
+    for root in (Root("stack", 0), Item(ROOT, 1)):
+        found = unknown.rooted(root)
+        assert found.root == root and found.reason == "PJ213" and unknown.root is None
+
+
+def test_unescaped_function_of_the_program_has_a_path():
+    named = lattice.UnescapedFunction(function.__code__, (NUMBER,), Context(), name="function")
+    assert named.rooted(ROOT).root == ROOT and named.root is None
+
+
+def test_number_keeps_its_sample():
+    value = Value(0, FLOAT)
+    copy = Number(FLOAT, None, "source", 3, 1.5).carried_by(value)
+    assert (copy.value, copy.source, copy.defined_at, copy.sample) == (value, "source", 3, 1.5)
+
+
+def test_container_is_carried_with_its_items():
+    value = Value(0, Object(list))
+    copy = LIST.carried_by(value)
+    assert copy == LIST and copy.value is value
+
+
+TABLES = {"uses": uses.USES, "objects": uses.OBJECTS}
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("cls", CLASSES, ids=[cls.__name__ for cls in CLASSES])
+def test_table_has_a_row(name, cls):
+    assert callable(TABLES[name][cls])
+
+
+def test_row_of_the_nearest_base():
+    table = ClassTable({lattice.TypedValue: 1, lattice.Instance: 2})
+    assert [table[cls] for cls in (Number, lattice.ListElement, Char, lattice.TypedValue)] == [1, 2, 2, 1]
+    with pytest.raises(KeyError):
+        table[Const]
