@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pijit.core import capture
-from pijit.core.capture.build import uses
+from pijit.core.capture.build import exit_outputs, uses
 from pijit.core.capture.models.containers.characters import Char
 from pijit.core.capture.models.functions.function_values import FunctionValue, Shape
 from pijit.core.capture.models.functions.partials import Partial
@@ -185,7 +185,7 @@ def test_container_is_carried_with_its_items():
     assert copy == LIST and copy.value is value
 
 
-TABLES = {"uses": uses.USES, "objects": uses.OBJECTS}
+TABLES = {"exit outputs": exit_outputs.EXIT_OUTPUTS, "uses": uses.USES, "objects": uses.OBJECTS}
 
 
 @pytest.mark.parametrize("name", TABLES)
