@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pijit.core import capture
-from pijit.core.capture.build import exit_outputs, uses
+from pijit.core.capture.build import block_arguments, exit_outputs, uses
 from pijit.core.capture.models.containers.characters import Char
 from pijit.core.capture.models.functions.function_values import FunctionValue, Shape
 from pijit.core.capture.models.functions.partials import Partial
@@ -185,7 +185,13 @@ def test_container_is_carried_with_its_items():
     assert copy == LIST and copy.value is value
 
 
-TABLES = {"exit outputs": exit_outputs.EXIT_OUTPUTS, "uses": uses.USES, "objects": uses.OBJECTS}
+TABLES = {
+    "block parameters": block_arguments.PARAMETERS,
+    "block arguments": block_arguments.ARGUMENTS,
+    "exit outputs": exit_outputs.EXIT_OUTPUTS,
+    "objects": uses.OBJECTS,
+    "uses": uses.USES,
+}
 
 
 @pytest.mark.parametrize("name", TABLES)
