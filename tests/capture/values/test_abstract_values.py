@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pijit.core import capture
-from pijit.core.capture.build import block_arguments, exit_outputs, uses
+from pijit.core.capture.build import block_arguments, exit_outputs, joined_results, uses
 from pijit.core.capture.models.containers.characters import Char
 from pijit.core.capture.models.functions.function_values import FunctionValue, Shape
 from pijit.core.capture.models.functions.partials import Partial
@@ -189,6 +189,7 @@ TABLES = {
     "block parameters": block_arguments.PARAMETERS,
     "block arguments": block_arguments.ARGUMENTS,
     "exit outputs": exit_outputs.EXIT_OUTPUTS,
+    "joined results": joined_results.RESULTS,
     "objects": uses.OBJECTS,
     "uses": uses.USES,
 }
