@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from typing import Callable, Container, Dict, Iterable, Iterator, List, Optional, Set, Tuple, cast
 
+from pijit.core.capture.values.class_table import ClassTable
 from pijit.core.capture.values.element_types import (
     DEEPEST,
     LONGEST_ROW,
@@ -120,33 +121,71 @@ def list_of_kinds(kinds: Set[Optional[Type]]) -> Object:
 
 def item_kind(value: Abstract, depth: int = 0) -> Optional[Type]:
     """The type of an element of a list: a number, an array, a list or tuple of these, or an object; None for others."""
-    if isinstance(value, Tensor):
-        return value.type
-    if isinstance(value, Const) and type(value.object) is tuple:
-        value = Sequence(list(map(Const, value.object)))
-    if isinstance(value, (KnownContainer, Sequence)):
-        return _kind_of_known(value, depth)
-    if isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
-        return value.type if value.type.python is list and nesting(value.type) + depth < DEEPEST else None
-    if isinstance(value, VirtualObject) and not is_row(value) and depth == 0:
-        return SampledClass(value.python, dict(zip(value.names, map(kind_of_attribute, value.items))))
-    return value.type if isinstance(value, ListElement) and depth == 0 else number_type(value)
+    return ITEM_KINDS[type(value)](value, depth)
+
+
+def _no_item_kind(value: Abstract, depth: int) -> Optional[Type]:
+    return None
+
+
+def _kind_of_typed(value: TypedValue, depth: int) -> Optional[Type]:
+    return value.type
+
+
+def _kind_of_constant(value: Const, depth: int) -> Optional[Type]:
+    if type(value.object) is tuple:
+        return _kind_of_tuple(Sequence(list(map(Const, value.object))), depth)
+    return number_type(value)
+
+
+def _kind_of_tuple(value: Sequence, depth: int) -> Optional[Type]:
+    if depth >= DEEPEST or not 0 < len(value.items) <= LONGEST_ROW:
+        return None
+    kinds = tuple(item_kind(item, depth + 1) for item in value.items)
+    return Holding(tuple, kinds) if None not in kinds else None
+
+
+def _kind_of_container(value: KnownContainer, depth: int) -> Optional[Type]:
+    if depth >= DEEPEST or value.keys is not None:
+        return None
+    kind = list_of_kinds(together(item_kind(item, depth + 1) for item in value.items))
+    return kind if isinstance(kind, (ListOf, Holding)) else None
+
+
+def _kind_of_instance(value: Instance, depth: int) -> Optional[Type]:
+    kind = value.type
+    if not isinstance(kind, (ListOf, Holding)) or kind.python is not list:
+        return None
+    return kind if nesting(kind) + depth < DEEPEST else None
+
+
+def _kind_of_element(value: ListElement, depth: int) -> Optional[Type]:
+    return value.type if depth == 0 else None
+
+
+def _kind_of_virtual(value: VirtualObject, depth: int) -> Optional[Type]:
+    if is_row(value) or depth > 0:
+        return None
+    return SampledClass(value.python, dict(zip(value.names, map(kind_of_attribute, value.items))))
+
+
+ITEM_KINDS: ClassTable[Callable[..., Optional[Type]]] = ClassTable({
+    Abstract: _no_item_kind,
+    Const: _kind_of_constant,
+    Instance: _kind_of_instance,
+    KnownContainer: _kind_of_container,
+    ListElement: _kind_of_element,
+    Number: _kind_of_typed,
+    Sequence: _kind_of_tuple,
+    Tensor: _kind_of_typed,
+    VirtualObject: _kind_of_virtual,
+})
+"""The type of a value as an element of a list, by the class of the value."""
 
 
 def kind_of_attribute(value: Abstract) -> Optional[Type]:
     """The type with which a read loads the value of an attribute."""
     return Object(str) if class_of(value) is str else item_kind(value) or type_of(value)
-
-
-def _kind_of_known(value: Abstract, depth: int) -> Optional[Type]:
-    """As `item_kind`, for a list or tuple that the function has made."""
-    if depth >= DEEPEST or isinstance(value, KnownContainer) and value.keys is not None:
-        return None
-    kinds = [item_kind(item, depth + 1) for item in value.items]  # type: ignore[attr-defined]
-    if isinstance(value, Sequence):
-        return Holding(tuple, tuple(kinds)) if 0 < len(kinds) <= LONGEST_ROW and None not in kinds else None
-    kind = list_of_kinds(together(kinds))
-    return kind if isinstance(kind, (ListOf, Holding)) else None
 
 
 def together(kinds: Iterable[Optional[Type]]) -> Set[Optional[Type]]:

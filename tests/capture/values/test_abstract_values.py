@@ -14,8 +14,9 @@ from pijit.core.capture.models.containers.characters import Char
 from pijit.core.capture.models.functions.function_values import FunctionValue, Shape
 from pijit.core.capture.models.functions.partials import Partial
 from pijit.core.capture.models.stdlib.context_managers import Manager
+from pijit.core.capture.state import frame_state
 from pijit.core.capture.state.return_kinds import CallOutcomes
-from pijit.core.capture.values import lattice
+from pijit.core.capture.values import element_types, lattice
 from pijit.core.capture.values.base import Composite, HeldMethod, Raised, Thrown
 from pijit.core.capture.values.class_table import ClassTable
 from pijit.core.capture.values.generator_frame import GeneratorFrame
@@ -24,7 +25,7 @@ from pijit.core.capture.values.lattice import Abstract, Const, KnownContainer, N
 from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.virtual_object import StackTuple, VirtualObject
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLOAT, INT, WORD, Array, Object, SampledClass
+from pijit.core.graph.types import FLOAT, INT, WORD, Array, Holding, ListOf, Object, SampledClass
 from pijit.guards.source import Item
 
 ABSTRACT_BASES = {Abstract, Composite, PendingOperand, lattice.TypedValue}
@@ -189,7 +190,9 @@ TABLES = {
     "block parameters": block_arguments.PARAMETERS,
     "block arguments": block_arguments.ARGUMENTS,
     "exit outputs": exit_outputs.EXIT_OUTPUTS,
+    "item kinds": frame_state.ITEM_KINDS,
     "joined results": joined_results.RESULTS,
+    "loaded types": element_types.LOADED_TYPES,
     "objects": uses.OBJECTS,
     "uses": uses.USES,
 }
@@ -206,3 +209,40 @@ def test_row_of_the_nearest_base():
     assert [table[cls] for cls in (Number, lattice.ListElement, Char, lattice.TypedValue)] == [1, 2, 2, 1]
     with pytest.raises(KeyError):
         table[Const]
+
+
+@each
+def test_types_in_containers(value, python, lasting):
+    read = {Number, lattice.Tensor, lattice.Instance, OpaqueObject, KnownContainer, lattice.Sequence, StackTuple}
+    held = {Number, lattice.Tensor, lattice.ListElement, KnownContainer, StackTuple, VirtualObject, lattice.Sequence}
+    assert (element_types.type_of(value) is not None) == (type(value) in read)
+    assert (frame_state.item_kind(value) is not None) == (type(value) in held)
+
+
+@pytest.mark.parametrize("value, item, loaded", [
+    (Const(1.5), FLOAT, FLOAT),
+    (Const("a"), None, Object(str)),
+    (Const((1.5, 2)), Holding(tuple, (FLOAT, INT)), None),
+    (Const((1.5, "a")), None, None),
+    (Const(()), None, None),
+    (OpaqueObject((1.5, 2)), None, Holding(tuple, (FLOAT, INT))),
+    (OpaqueObject((1.5,) * 9), None, Object(tuple)),
+    (OpaqueObject({1: 2}), None, Object(dict)),
+    (OpaqueObject({1}), None, None),
+    (lattice.Instance(ListOf(INT)), ListOf(INT), ListOf(INT)),
+    (lattice.Instance(Holding(dict, (INT, FLOAT))), None, Object(dict)),
+    (lattice.Instance(Object(set)), None, None),
+    (KnownContainer(Object(dict), ("a",), [NUMBER]), None, Object(dict)),
+    (lattice.Sequence([NUMBER] * 9), None, Holding(tuple, (FLOAT,) * 9)),
+])
+def test_types_of_elements(value, item, loaded):
+    assert element_types.is_like(frame_state.item_kind(value), item)
+    assert element_types.is_like(element_types.type_of(value), loaded)
+
+
+def test_deep_nesting_has_no_type():
+    nested = NUMBER
+    for depth in range(element_types.DEEPEST):
+        nested = KnownContainer(Object(list), None, [nested])
+        assert frame_state.item_kind(nested) is not None
+    assert frame_state.item_kind(KnownContainer(Object(list), None, [nested])) is None
