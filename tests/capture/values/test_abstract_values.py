@@ -10,6 +10,7 @@ import pytest
 
 from pijit.core import capture
 from pijit.core.capture.build import block_arguments, exit_outputs, joined_results, uses
+from pijit.core.capture.interpreter import attributes, calls, stores
 from pijit.core.capture.models.containers.characters import Char
 from pijit.core.capture.models.functions.function_values import FunctionValue, Shape
 from pijit.core.capture.models.functions.partials import Partial
@@ -187,13 +188,16 @@ def test_container_is_carried_with_its_items():
 
 
 TABLES = {
+    "attributes": attributes.ATTRIBUTES,
     "block parameters": block_arguments.PARAMETERS,
     "block arguments": block_arguments.ARGUMENTS,
+    "calls": calls.CALLS,
     "exit outputs": exit_outputs.EXIT_OUTPUTS,
     "item kinds": frame_state.ITEM_KINDS,
     "joined results": joined_results.RESULTS,
     "loaded types": element_types.LOADED_TYPES,
     "objects": uses.OBJECTS,
+    "stored values": stores.STORED_VALUES,
     "uses": uses.USES,
 }
 
