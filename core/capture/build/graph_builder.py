@@ -373,7 +373,8 @@ class GraphBuilder(AbstractInterpreter):
     def use(self, value: SomeAbstract) -> SomeAbstract:
         if value.root is not None and not isinstance(value, Unknown):  # nothing to rely on
             self._note(value, value)
-        return cast(SomeAbstract, USES[type(value)](self, value))
+        used: SomeAbstract = USES[type(value)](self, value)
+        return used
 
     def by_one_path(self, cls: Const) -> Const:
         return self.captured.classes.setdefault(id(cls.object), cls)

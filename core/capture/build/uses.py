@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable, Union
+from typing import TYPE_CHECKING, Any, Callable, Union
 
 from pijit.core.capture.models.functions.function_values import FunctionValue, named_function
 from pijit.core.capture.models.iteration.iterators import iterator_input
@@ -114,7 +114,7 @@ def _used_iterator(builder: GraphBuilder, value: LoopIterator) -> LoopIterator:
     return iterator_input(builder, value) if value.root is not None else value
 
 
-USES: ClassTable[Callable[..., Abstract]] = ClassTable({
+USES: ClassTable[Callable[..., Any]] = ClassTable({
     **dict.fromkeys((Unbound, Unknown, Thrown, PendingOperand, Lazy, Borrowed, Null, Const, OpaqueObject, Range,
                      Unrolled, GeneratorFrame, CallOutcomes), _unchanged),
     Composite: _used_composite,

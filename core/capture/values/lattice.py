@@ -7,8 +7,9 @@ instruction that made the value. That instruction must stay bytecode when the va
 from __future__ import annotations
 
 import enum
+import operator
 import types
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 import numpy as np
 
@@ -60,9 +61,8 @@ BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, 
                type(np.r_), type(np.c_), type(np.mgrid), type(np.ogrid))
 
 
-def class_of(value: Abstract) -> Optional[type]:
-    """``type(value)``, or None if the class is not known."""
-    return value.python
+class_of: Callable[[Abstract], Optional[type]] = operator.attrgetter("python")
+"""``type(value)``, or None if the class is not known."""
 
 
 def has_class(value: Abstract) -> bool:
