@@ -12,38 +12,27 @@ from pijit.core.bytecode.instructions.predicates import is_return
 from pijit.core.bytecode.linker.continuation import Continuation
 from pijit.core.bytecode.linker.deferred_warning import FlagReport
 from pijit.core.capture.analysis.regions import RegionBlock
+from pijit.core.capture.build.exit_outputs import EXIT_OUTPUTS
 from pijit.core.capture.build.pending_calls import is_stuck, stack_outputs
-from pijit.core.capture.build.segment import Refusal, Unhandled
-from pijit.core.capture.models.iteration.generators import function_output, suspended_output
-from pijit.core.capture.models.iteration.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
-from pijit.core.capture.models.objects.materialize import virtual_object_output
+from pijit.core.capture.build.segment import Refusal
 from pijit.core.capture.models.stdlib.context_managers import Manager, again_at, given
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.heap_locations import is_location
-from pijit.core.capture.values.base import Composite, Raised, StackSlice
-from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
     FRAGILE,
     UNBOUND,
     Abstract,
     Const,
-    KnownContainer,
     ListElement,
-    LoopIterator,
     Number,
-    Range,
     Sequence,
-    TypedValue,
     Unbound,
     UnescapedFunction,
-    Unknown,
-    Unrolled,
     class_of,
 )
-from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Op, Output, SideExit
-from pijit.core.graph.types import FLAG, INT, SKIP
+from pijit.core.graph.types import FLAG, INT
 from pijit.guards.facts import type_name
 
 if TYPE_CHECKING:
@@ -200,40 +189,7 @@ def _is_deleted(builder: GraphBuilder, name: str, live: Container[str], state: F
 
 
 def exit_output(builder: GraphBuilder, value: Abstract) -> Output:
-    if isinstance(value, Raised):
-        raise Unhandled(value.defined_at, Break("PJ206"))
-    if isinstance(value, Unbound) and value.defined_at >= 0:
-        raise Refusal(value.defined_at, Break("PJ212"))
-    if isinstance(value, UnescapedFunction) and value.name is not None and value.root is None:
-        builder._leave_once(value)
-        return function_output(builder, value)
-    if isinstance(value, UnescapedFunction) and value.root is not None:
-        return Output("value", builder.segment_input(value.root, SKIP))
-    if isinstance(value, StackSlice) or isinstance(value, Range) and value.parts:
-        builder._leave_once(value)
-        return Output("called", None, [Output("const", class_of(value))] + list(map(builder.exit_output, value.parts)))
-    if isinstance(value, (Unbound,) + FRAGILE) or isinstance(value, Unknown) and value.root is None:
-        raise Break("PJ202", value=repr(value))
-    if isinstance(value, TypedValue) and not (isinstance(value, KnownContainer) and value.value is None):
-        return Output("value", builder.use(value).value)
-    if isinstance(value, LoopIterator):
-        return _iterator_output(builder, builder.use(value))
-    if isinstance(value, GeneratorFrame):
-        return suspended_output(builder, value)
-    if isinstance(value, Unrolled):
-        return Output(UNROLLED_OUTPUTS[value.what], value.position, [builder.exit_output(value.owner)])
-    if value.root is not None:
-        return Output("value", builder.segment_input(value.root, SKIP))
-    if isinstance(value, (Sequence, Composite)) and value.value is not None:
-        return Output("value", value.value)
-    if isinstance(value, VirtualObject):
-        return virtual_object_output(builder, value)
-    if isinstance(value, Sequence):
-        builder._leave_once(value)
-        return Output("tuple", None, [builder.exit_output(item) for item in value.items])
-    if isinstance(value, Const):
-        return Output("const", value.object)
-    raise Break("PJ202", value=repr(value))
+    return EXIT_OUTPUTS[type(value)](builder, value)
 
 
 def _leave_once(builder: GraphBuilder, value: Abstract) -> None:
@@ -245,14 +201,6 @@ def _leave_once(builder: GraphBuilder, value: Abstract) -> None:
         because = "the %s is in two places" % kind
         raise Refusal(maker, Break("PJ216", because=because))
     builder.leaving.add(value.defined_at)
-
-
-def _iterator_output(builder: GraphBuilder, value: LoopIterator) -> Output:
-    """The iterator object from outside, advanced, or a new iterator if the segment has made it."""
-    if value.input is not None:
-        return Output("advance", value.input, (), moving_words(value))
-    return Output(ITERATOR_OUTPUTS[value.kind], None, [builder.exit_output(part) for part in value.parts],
-                  value.words)
 
 
 def may_resume(builder: GraphBuilder, begins: bool) -> bool:

@@ -18,42 +18,32 @@ from pijit.core.capture.analysis.regions import Region, RegionBlock
 from pijit.core.capture.build import alias_guards, block_arguments, exception_edges, exits, ownership
 from pijit.core.capture.build.exception_edges import arm_alone
 from pijit.core.capture.build.segment import Access, Captured, Refusal, SegmentFact
+from pijit.core.capture.build.uses import OBJECTS, USES
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter.exceptions import caught_edges
 from pijit.core.capture.interpreter.interpreter import AbstractInterpreter
-from pijit.core.capture.models.functions.function_values import FunctionValue, named_function
-from pijit.core.capture.models.iteration.iterators import iterator_input
-from pijit.core.capture.models.objects.composites import found_parted, made_slice
-from pijit.core.capture.models.objects.materialize import made_object
 from pijit.core.capture.models.protocol import SomeAbstract
 from pijit.core.capture.state.edges import RAISE, RETURN, TransferKind, edges_of, outcome_edges
-from pijit.core.capture.state.frame_state import FrameState, has_generator
+from pijit.core.capture.state.frame_state import FrameState, has_generator, rooted_stack
 from pijit.core.capture.state.heap_locations import find_locations, is_location, without_dead
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.state.uncaptured_effects import reach
-from pijit.core.capture.values.base import Composite, StackSlice
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
-    Instance,
-    KnownContainer,
-    LoopIterator,
     Number,
-    Sequence,
-    TypedValue,
     UnescapedFunction,
     Unknown,
     number_type,
-    object_type,
     ssa_value,
 )
-from pijit.core.capture.values.provenance import Root, rooted, rooted_stack, with_attributes, with_items, with_value
+from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.virtual_object import VirtualObject, may_be_stored_into, renumbered, virtual_objects_in
 from pijit.core.errors import Break
 from pijit.core.graph.ir import HERE, Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
 from pijit.core.graph.ops import CANNOT_FAIL, EFFECTS
-from pijit.core.graph.types import CELL, Object, Type
-from pijit.guards.source import Constant, Global, Item
+from pijit.core.graph.types import CELL, Type
+from pijit.guards.source import Global
 
 if TYPE_CHECKING:
     from pijit.core.bytecode.flow.block_stack import Blocks
@@ -132,7 +122,7 @@ class GraphBuilder(AbstractInterpreter):
         region_block = self.region.entry
         state = without_dead(state_at(self.analysis, region_block), self.liveness.live_in(region_block.start))
         self.roots = find_locations(self.context.locations, state, len(self.function.varnames))
-        return FrameState({name: rooted(value, self.roots[name] if is_location(name) else Root("local", name))
+        return FrameState({name: value.rooted(self.roots[name] if is_location(name) else Root("local", name))
                            for name, value in state.locals.items()},
                           rooted_stack(state.stack, self.analysis.usedef.empty_operands(region_block.start)))
 
@@ -375,20 +365,7 @@ class GraphBuilder(AbstractInterpreter):
 
     def object_value(self, value: Abstract) -> Value:
         value = self.use(value)
-        if isinstance(value, VirtualObject):
-            return made_object(self, value)
-        if isinstance(value, StackSlice):
-            value = made_slice(self, value)
-        if isinstance(value, (Instance, Sequence, Composite)) and value.value is not None:
-            return value.value
-        if isinstance(value, Sequence) and value.root is None:
-            parts = [self.stored_value(self.use(item)) for item in value.items]
-            return self.emit("new_tuple", parts, Object(tuple))
-        if value.root is None and not isinstance(value, Const):
-            raise Break("PJ218")
-        return self.segment_input(Constant(value.object) if value.root is None  # type: ignore[attr-defined]
-                                  else value.root,
-                                  object_type(value))
+        return OBJECTS[type(value)](self, value)
 
     def cell_value(self, root: Any) -> Value:
         return self.segment_input(root, CELL)
@@ -396,33 +373,8 @@ class GraphBuilder(AbstractInterpreter):
     def use(self, value: SomeAbstract) -> SomeAbstract:
         if value.root is not None and not isinstance(value, Unknown):  # nothing to rely on
             self._note(value, value)
-        if isinstance(value, UnescapedFunction) and value.root is not None:
-            self.note_closure(value, named_function(value).shape.late)
-        if isinstance(value, FunctionValue) and value.root is not None:
-            self.note_closure(value, value.shape.late)
-        if isinstance(value, KnownContainer):
-            return cast(SomeAbstract, with_items(value)) if value.value is None else value
-        if isinstance(value, VirtualObject) and value.root is not None:
-            self.note_found(value)
-            return cast(SomeAbstract, with_attributes(value))
-        if isinstance(value, TypedValue) and value.value is None:
-            if value.root is None:
-                raise Break("PJ218")
-            return cast(SomeAbstract, with_value(value, self.segment_input(value.root, value.type)))
-        if isinstance(value, Sequence) and value.root is not None:
-            items = []
-            for position, item in enumerate(value.items):
-                part = rooted(item, Item(value.root, position), True)
-                part.source = Item(value.source, position) if value.source is not None else None
-                items.append(self.use(part))
-            copy = Sequence(items, value.source, value.defined_at, value.value)
-            copy.root = value.root
-            return cast(SomeAbstract, copy)
-        if isinstance(value, LoopIterator) and value.root is not None:
-            return cast(SomeAbstract, iterator_input(self, value))
-        if isinstance(value, Composite) and value.root is not None and value.value is None:
-            return cast(SomeAbstract, found_parted(self, value))
-        return value
+        used: SomeAbstract = USES[type(value)](self, value)
+        return used
 
     def by_one_path(self, cls: Const) -> Const:
         return self.captured.classes.setdefault(id(cls.object), cls)

@@ -13,33 +13,24 @@ from pijit.core.bytecode.linker.continuation import Continuation
 from pijit.core.capture.analysis.regions import RegionBlock
 from pijit.core.capture.build.exits import abandoned
 from pijit.core.capture.build.graph_builder import GraphBuilder
+from pijit.core.capture.build.joined_results import joined_result
 from pijit.core.capture.build.pending_calls import stack_outputs
 from pijit.core.capture.build.segment import InlinedCall, Unhandled
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.models.stdlib.context_managers import Errors, given
 from pijit.core.capture.state.edges import RETURN
-from pijit.core.capture.state.frame_state import FrameState, parts_of
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.heap_locations import is_location
 from pijit.core.capture.state.return_kinds import CallOutcome, CallOutcomes
-from pijit.core.capture.values.base import Composite, Thrown
+from pijit.core.capture.values.base import Thrown
 from pijit.core.capture.values.generator_frame import GeneratorFrame
-from pijit.core.capture.values.lattice import (
-    Abstract,
-    Const,
-    Keywords,
-    LoopIterator,
-    Range,
-    Sequence,
-    TypedValue,
-    Unbound,
-    Unrolled,
-)
+from pijit.core.capture.values.lattice import Abstract, Keywords, LoopIterator, Sequence, Unbound
 from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.virtual_object import BORROWED_PREFIX, VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Jump, Leave, Origin, Output, SideExit
 from pijit.core.graph.ops import EFFECTS
-from pijit.core.graph.types import SKIP, Object
+from pijit.core.graph.types import SKIP
 
 if TYPE_CHECKING:
     from pijit.core.capture.inline.inliner import CalleeAnalysis
@@ -150,35 +141,13 @@ class InlineBuilder(GraphBuilder):
             return values
         after = self.graph.new_block(self.instr.lineno or 0)
         likes = [outcome.result, *outcome.written.values()]
-        joined = [self._joined([values[k] for _, values in returns], like, after) for k, like in enumerate(likes)]
+        joined = [joined_result(self, [values[k] for _, values in returns], like, after)
+                  for k, like in enumerate(likes)]
         for self.block, values in returns:
             arguments = [part for value, wanted in zip(values, joined) for part in self.value_parts(wanted, value)]
             self.block.terminator = Jump(after, arguments)
         self.parent.block = after
         return joined
-
-    def _joined(self, values: List[Abstract], like: Abstract, block: Block) -> Abstract:
-        """One value for the results of all paths. Typed parts become parameters of ``block``."""
-        if isinstance(like, VirtualObject):
-            return self.block_parameters(like, block, "", values[0])
-        if isinstance(like, (TypedValue, Range, Composite, LoopIterator, Unrolled)):
-            return self.block_parameters(like, block, "", None)
-        if isinstance(like, GeneratorFrame):
-            columns = zip(*[value.parts for value in values])
-            return like.like(tuple(self._joined(list(column), part, block)
-                                   for column, part in zip(columns, like.parts)))
-        if isinstance(like, Sequence) and all(isinstance(value, Sequence) for value in values):
-            made = self.graph.new_value(Object(tuple))
-            block.params.append(made)
-            positions = [[value.items[k] for value in values]  # type: ignore[attr-defined]
-                         for k in range(len(like.items))]
-            return Sequence([self._joined(column, item, block) for column, item in zip(positions, like.items)],
-                            value=made)
-        if isinstance(like, Const) and all(value.root is None for value in values):
-            return like
-        if any(value.root != values[0].root or value != values[0] for value in values):
-            raise Break("PJ213")
-        return values[0]
 
     def _return(self, region_block: RegionBlock) -> None:
         written = [self.state.locals[name] for name in self.analysis.written]
@@ -343,5 +312,5 @@ def tuples_in(value: Abstract) -> Iterator[Sequence]:
     """The tuples in a value; the value itself is first if it is one."""
     if isinstance(value, Sequence):
         yield value
-    for part in parts_of(value):
+    for part in value.lasting_parts:
         yield from tuples_in(part)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Dict, List
 from pijit.core.capture.build.segment import AliasedPair
 from pijit.core.capture.state.heap_locations import is_location
 from pijit.core.capture.values.lattice import Abstract
-from pijit.core.capture.values.provenance import Root, attribute_paths
+from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.virtual_object import VirtualObject, has_pointer, virtual_objects_in
 from pijit.core.errors import Break
 
@@ -34,7 +34,7 @@ def objects_by_path(state: FrameState) -> Dict[Any, VirtualObject]:
 def _add_objects(found: Dict[Any, VirtualObject], value: Abstract, path: Any) -> None:
     if isinstance(value, VirtualObject):
         found[path] = value
-        for part, item in zip(attribute_paths(value, path), value.items):
+        for part, item in zip(value.paths(path), value.items):
             _add_objects(found, item, part)
 
 

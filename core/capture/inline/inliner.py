@@ -43,7 +43,7 @@ from pijit.core.capture.state.block_version import Version
 from pijit.core.capture.state.cold_paths import ColdPath, has_long_work_after, is_cold
 from pijit.core.capture.state.edges import RETURN
 from pijit.core.capture.state.entry_state import why_not_captured
-from pijit.core.capture.state.frame_state import FrameState, is_confined, parts_of
+from pijit.core.capture.state.frame_state import FrameState, is_confined
 from pijit.core.capture.state.heap_locations import is_location
 from pijit.core.capture.state.inlined_bodies import Body, body_of
 from pijit.core.capture.state.return_kinds import (
@@ -483,4 +483,4 @@ def _at_home(interpreter: Interpreter, result: Abstract) -> Abstract:
 
 def sources_of(value: Abstract) -> Any:
     """The sources of a value and its parts, in which analyses of equal values may differ."""
-    return value.source, tuple(map(sources_of, parts_of(value)))
+    return value.source, tuple(map(sources_of, value.lasting_parts))

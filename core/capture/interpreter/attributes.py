@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import types
 from collections import Counter
-from typing import Any, Dict, FrozenSet, Optional, Sequence, Union, cast
+from typing import Any, Callable, Dict, FrozenSet, Optional, Sequence, Union, cast
 
 import numpy as np
 
@@ -27,9 +27,11 @@ from pijit.core.capture.models.objects.special_methods import PLAIN
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars.complex import is_complex, part_of
+from pijit.core.capture.values.class_table import ClassTable
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
+    Instance,
     ListElement,
     Method,
     Null,
@@ -92,30 +94,39 @@ def op_LOAD_SUPER_METHOD(interpreter: Interpreter, instr: Instr) -> None:
 
 def attribute(interpreter: Interpreter, owner: Abstract, name: str) -> Abstract:
     """``owner.name``."""
-    if isinstance(owner, Tensor):
-        return _array_attribute(interpreter, owner, name)
     if method_of(owner, name) is not None:
         if class_of(owner) is Counter:
             rely_on_method(interpreter, owner, name)
         return Method(owner, name)
-    if isinstance(owner, ListElement):
-        return list_element_attribute(interpreter, owner, name)
-    if isinstance(owner, VirtualObject) and not is_virtual_list(owner):
-        return virtual_attribute(interpreter, owner, name)
-    fields = named_items(interpreter, owner)
-    if fields is not None:
-        return fields[_position_of(cast(type, class_of(owner)), name)]
     if name == "__class__" and is_among(class_of(owner), PLAIN):
         return Const(class_of(owner))
-    if isinstance(owner, Super):
-        return super_attribute(interpreter, owner, name)
-    if isinstance(owner, Slice) and name in owner.NAMES:
-        return interpreter.use(owner).parts[owner.NAMES.index(name)]
-    if isinstance(owner, (Const, OpaqueObject)) and not is_complex(owner):
-        return _object_attribute(interpreter, owner, name)
-    if isinstance(owner, (Number, Const)):
-        return _scalar_attribute(interpreter, owner, name)
+    return ATTRIBUTES[type(owner)](interpreter, owner, name)
+
+
+def _no_attribute(interpreter: Interpreter, owner: Abstract, name: str) -> Abstract:
     raise Break("PJ204", attribute=name, object=describe(owner))
+
+
+def _virtual_attribute(interpreter: Interpreter, owner: VirtualObject, name: str) -> Abstract:
+    return (_no_attribute if is_virtual_list(owner) else virtual_attribute)(interpreter, owner, name)
+
+
+def _field(interpreter: Interpreter, owner: Instance, name: str) -> Abstract:
+    """An attribute of a named tuple."""
+    fields = named_items(interpreter, owner)
+    if fields is None:
+        return _no_attribute(interpreter, owner, name)
+    return fields[_position_of(cast(type, class_of(owner)), name)]
+
+
+def _slice_attribute(interpreter: Interpreter, owner: Slice, name: str) -> Abstract:
+    if name not in owner.NAMES:
+        return _no_attribute(interpreter, owner, name)
+    return interpreter.use(owner).parts[owner.NAMES.index(name)]
+
+
+def _constant_attribute(interpreter: Interpreter, owner: Const, name: str) -> Abstract:
+    return (_scalar_attribute if is_complex(owner) else _object_attribute)(interpreter, owner, name)
 
 
 def _scalar_attribute(interpreter: Interpreter, owner: Abstract, name: str) -> Abstract:
@@ -130,8 +141,6 @@ def _scalar_attribute(interpreter: Interpreter, owner: Abstract, name: str) -> A
 
 def _array_attribute(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
     kind = owner.type
-    if method_of(owner, name) is not None:
-        return Method(owner, name)
     if name == "ndim":
         return Const(kind.ndim)
     if name == "dtype":
@@ -233,6 +242,21 @@ def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject
     source = Attr(owner.source, name) if owner.source is not None else None
     root = Attr(owner.root, name) if owner.root is not None else None
     return interpreter.known_object(found, source, root)
+
+
+ATTRIBUTES: ClassTable[Callable[..., Abstract]] = ClassTable({
+    Abstract: _no_attribute,
+    Const: _constant_attribute,
+    Instance: _field,
+    ListElement: list_element_attribute,
+    Number: _scalar_attribute,
+    OpaqueObject: _object_attribute,
+    Slice: _slice_attribute,
+    Super: super_attribute,
+    Tensor: _array_attribute,
+    VirtualObject: _virtual_attribute,
+})
+"""The value of an attribute, by the class of the value that has it."""
 
 
 def has_plain_name(sample: Any) -> bool:

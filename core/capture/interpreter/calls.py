@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import types
-from typing import Any, List, Optional, Tuple, cast
+from typing import Any, Callable, List, Optional, Tuple, cast
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from pijit.core.capture.models.stdlib.context_managers import Manager
 from pijit.core.capture.models.stdlib.known_managers import ready
 from pijit.core.capture.profile.hints import apply_hint
 from pijit.core.capture.values.base import HeldMethod
+from pijit.core.capture.values.class_table import ClassTable
 from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -135,22 +136,50 @@ def _call_method_with(interpreter: Interpreter, arguments: List[Abstract], keywo
 
 def call(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """The result of a call. Raises Break if it is not captured."""
-    if isinstance(callee, Method):
-        return _call_method(interpreter, callee, arguments, keywords)
-    if isinstance(callee, Manager):
-        known = ready(callee)
-        if known is not None:
-            known.leave(interpreter, callee.owner)
-            return Const(None)
-    if isinstance(callee, BoundFunction) and isinstance(callee.function, Const):
-        return interpreter.call(interpreter.use(callee.function), [callee.owner] + arguments, keywords)
-    if isinstance(callee, HeldMethod):
-        return _call_method(interpreter, Method(callee.parts[0], callee.name), arguments, keywords)
-    if isinstance(callee, FunctionValue):
-        return interpreter.call_closure(callee, *_as_objects(interpreter, arguments, keywords))
-    if isinstance(callee, UnescapedFunction):
-        return interpreter.call_made(callee, *_as_objects(interpreter, arguments, keywords))
-    parts = callee.taken_apart() if isinstance(callee, Partial) else partial_parts(callee, interpreter)
+    return CALLS[type(callee)](interpreter, callee, arguments, keywords)
+
+
+def _call_manager(interpreter: Interpreter, callee: Manager, arguments: List[Abstract],
+                  keywords: Arguments) -> Abstract:
+    known = ready(callee)
+    if known is None:
+        return _call_bound(interpreter, callee, arguments, keywords)
+    known.leave(interpreter, callee.owner)
+    return Const(None)
+
+
+def _call_bound(interpreter: Interpreter, callee: BoundFunction, arguments: List[Abstract],
+                keywords: Arguments) -> Abstract:
+    if not isinstance(callee.function, Const):
+        return _call_object(interpreter, callee, arguments, keywords)
+    return interpreter.call(interpreter.use(callee.function), [callee.owner] + arguments, keywords)
+
+
+def _call_held_method(interpreter: Interpreter, callee: HeldMethod, arguments: List[Abstract],
+                      keywords: Arguments) -> Abstract:
+    return _call_method(interpreter, Method(callee.parts[0], callee.name), arguments, keywords)
+
+
+def _call_function_value(interpreter: Interpreter, callee: FunctionValue, arguments: List[Abstract],
+                         keywords: Arguments) -> Abstract:
+    return interpreter.call_closure(callee, *_as_objects(interpreter, arguments, keywords))
+
+
+def _call_made(interpreter: Interpreter, callee: UnescapedFunction, arguments: List[Abstract],
+               keywords: Arguments) -> Abstract:
+    return interpreter.call_made(callee, *_as_objects(interpreter, arguments, keywords))
+
+
+def _call_partial(interpreter: Interpreter, callee: Partial, arguments: List[Abstract],
+                  keywords: Arguments) -> Abstract:
+    function, first, named = callee.taken_apart()
+    return interpreter.call(function, first + arguments, dict(named, **keywords))
+
+
+def _call_object(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract],
+                 keywords: Arguments) -> Abstract:
+    """A call of an object that the program holds, such as a function or class."""
+    parts = partial_parts(callee, interpreter)
     if parts is not None:
         function, first, named = parts
         return interpreter.call(function, first + arguments, dict(named, **keywords))
@@ -255,3 +284,16 @@ def _origin(target: Any) -> Tuple[str, str]:
     if issubclass(type(target), (enum.Enum, types.ModuleType)):
         return "", ""
     return getattr(target, "__module__", None) or "", getattr(target, "__name__", None) or ""
+
+
+CALLS: ClassTable[Callable[..., Abstract]] = ClassTable({
+    Abstract: _call_object,
+    BoundFunction: _call_bound,
+    FunctionValue: _call_function_value,
+    HeldMethod: _call_held_method,
+    Manager: _call_manager,
+    Method: _call_method,
+    Partial: _call_partial,
+    UnescapedFunction: _call_made,
+})
+"""The result of a call, by the class of the callee."""

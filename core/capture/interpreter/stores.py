@@ -7,7 +7,7 @@ anything. So a side exit never makes bytecode repeat an effect.
 from __future__ import annotations
 
 import types
-from typing import Any, Iterable, List, Optional, cast
+from typing import Any, Callable, Iterable, List, Optional, Union, cast
 
 import numpy as np
 
@@ -31,19 +31,28 @@ from pijit.core.capture.state.heap_locations import (
     ItemLocation,
     identity_of,
 )
-from pijit.core.capture.values.base import Composite
+from pijit.core.capture.state.return_kinds import CallOutcomes
+from pijit.core.capture.values.base import Composite, Thrown
+from pijit.core.capture.values.class_table import ClassTable
+from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
     Abstract,
+    Borrowed,
     Const,
     Instance,
+    Lazy,
     LoopIterator,
+    Null,
+    Number,
     OpaqueObject,
+    PendingOperand,
     Range,
     Sequence,
     Tensor,
     Unbound,
     UnescapedFunction,
     Unknown,
+    Unrolled,
     class_of,
     number_type,
     ssa_value,
@@ -281,20 +290,52 @@ def note_cell(interpreter: Interpreter, number: int, changes: bool) -> None:
 def stored_value(interpreter: Interpreter, value: Abstract) -> Value:
     """The value that an effect stores: an array, a number, or an object by identity. Break for values only bytecode
     makes."""
-    if isinstance(value, Tensor):
-        return ssa_value(value)
-    if isinstance(value, Range):
-        return ssa_value(made_range(interpreter, value))
-    if isinstance(value, UnescapedFunction):
-        interpreter.want_object(value)
-    found = value.root is not None and not isinstance(value, LoopIterator)
-    if found or isinstance(value, (Instance, OpaqueObject, Sequence, Composite, VirtualObject)):
-        return interpreter.object_value(value)
-    if number_type(value) is not None:
-        return interpreter.number_value(value)
-    if isinstance(value, Const):
-        return interpreter.object_value(value)
+    return STORED_VALUES[type(value)](interpreter, value)
+
+
+def _stored_object(interpreter: Interpreter, value: Abstract) -> Value:
+    return interpreter.object_value(value)
+
+
+def _stored_if_found(interpreter: Interpreter, value: Abstract) -> Value:
+    return interpreter.object_value(value) if value.root is not None else _not_stored(interpreter, value)
+
+
+def _not_stored(interpreter: Interpreter, value: Abstract) -> Value:
     raise Break("PJ203", operand=describe(value))
+
+
+def _stored_array(interpreter: Interpreter, value: Tensor) -> Value:
+    return ssa_value(value)
+
+
+def _stored_range(interpreter: Interpreter, value: Range) -> Value:
+    return ssa_value(made_range(interpreter, value))
+
+
+def _stored_function(interpreter: Interpreter, value: UnescapedFunction) -> Value:
+    interpreter.want_object(value)
+    return _stored_if_found(interpreter, value)
+
+
+def _stored_number(interpreter: Interpreter, value: Union[Number, Const]) -> Value:
+    if value.root is not None or number_type(value) is None:
+        return interpreter.object_value(value)
+    return interpreter.number_value(value)
+
+
+STORED_VALUES: ClassTable[Callable[..., Value]] = ClassTable({
+    **dict.fromkeys((Instance, OpaqueObject, Sequence, Composite, VirtualObject), _stored_object),
+    **dict.fromkeys((Unbound, Unknown, Thrown, PendingOperand, Lazy, Borrowed, Null, Unrolled, GeneratorFrame,
+                     CallOutcomes), _stored_if_found),
+    Const: _stored_number,
+    LoopIterator: _not_stored,
+    Number: _stored_number,
+    Range: _stored_range,
+    Tensor: _stored_array,
+    UnescapedFunction: _stored_function,
+})
+"""The value that an effect stores, by the class of the abstract value."""
 
 
 def why_not_stored(owner: Abstract, name: str, hook: str, plainly: bool = False) -> Optional[str]:

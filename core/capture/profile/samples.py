@@ -13,7 +13,6 @@ import numpy as np
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import LOCAL_STORES, RETURNS, STACK_MOVES
-from pijit.core.capture.state.frame_state import parts_of
 from pijit.core.capture.state.uncaptured_effects import pops
 from pijit.core.capture.values.element_types import LONGEST_ROW, LOOKED_AT, list_like
 from pijit.core.capture.values.lattice import Abstract, ListElement, LoopIterator
@@ -143,7 +142,7 @@ class TypeSamples:
 def _elements_in(value: Abstract) -> Iterable[SampledClass]:
     if isinstance(value, ListElement):
         yield value.type
-    for part in parts_of(value):
+    for part in value.lasting_parts:
         kind = getattr(part, "type", None)
         if isinstance(value, LoopIterator) and isinstance(kind, Holding) and isinstance(kind.items, SampledClass):
             yield kind.items

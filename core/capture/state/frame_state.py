@@ -7,9 +7,9 @@ it.
 from __future__ import annotations
 
 import operator
-from typing import Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple, cast
+from typing import Callable, Container, Dict, Iterable, Iterator, List, Optional, Set, Tuple, cast
 
-from pijit.core.capture.values.base import Composite
+from pijit.core.capture.values.class_table import ClassTable
 from pijit.core.capture.values.element_types import (
     DEEPEST,
     LONGEST_ROW,
@@ -28,7 +28,6 @@ from pijit.core.capture.values.lattice import (
     Const,
     Instance,
     KnownContainer,
-    Lazy,
     ListElement,
     LoopIterator,
     Number,
@@ -37,13 +36,13 @@ from pijit.core.capture.values.lattice import (
     Tensor,
     TypedValue,
     Unbound,
-    UnescapedFunction,
     Unknown,
     Unrolled,
     class_of,
     number_type,
     pointer_class,
 )
+from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.virtual_object import VirtualObject, is_row
 from pijit.core.graph.types import Holding, ListOf, Object, SampledClass, Type, Vacant
 from pijit.guards.facts import is_among
@@ -66,6 +65,13 @@ class FrameState:
 
     def __repr__(self) -> str:
         return "State(%r, %r)" % (self.locals, self.stack)
+
+
+def rooted_stack(stack: List[Abstract], empty: Container[int]) -> List[Abstract]:
+    """The operand stack at the start of a segment. The segment cannot fetch items at the positions ``empty``."""
+    return [Unknown("PJ212", value.defined_at) if k in empty and not isinstance(value, Unbound)
+            else value.rooted(Root("stack", k))
+            for k, value in enumerate(stack)]
 
 
 def same_values(one: FrameState, other: FrameState, names: List[str], level: Optional[int]) -> bool:
@@ -115,33 +121,71 @@ def list_of_kinds(kinds: Set[Optional[Type]]) -> Object:
 
 def item_kind(value: Abstract, depth: int = 0) -> Optional[Type]:
     """The type of an element of a list: a number, an array, a list or tuple of these, or an object; None for others."""
-    if isinstance(value, Tensor):
-        return value.type
-    if isinstance(value, Const) and type(value.object) is tuple:
-        value = Sequence(list(map(Const, value.object)))
-    if isinstance(value, (KnownContainer, Sequence)):
-        return _kind_of_known(value, depth)
-    if isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
-        return value.type if value.type.python is list and nesting(value.type) + depth < DEEPEST else None
-    if isinstance(value, VirtualObject) and not is_row(value) and depth == 0:
-        return SampledClass(value.python, dict(zip(value.names, map(kind_of_attribute, value.items))))
-    return value.type if isinstance(value, ListElement) and depth == 0 else number_type(value)
+    return ITEM_KINDS[type(value)](value, depth)
+
+
+def _no_item_kind(value: Abstract, depth: int) -> Optional[Type]:
+    return None
+
+
+def _kind_of_typed(value: TypedValue, depth: int) -> Optional[Type]:
+    return value.type
+
+
+def _kind_of_constant(value: Const, depth: int) -> Optional[Type]:
+    if type(value.object) is tuple:
+        return _kind_of_tuple(Sequence(list(map(Const, value.object))), depth)
+    return number_type(value)
+
+
+def _kind_of_tuple(value: Sequence, depth: int) -> Optional[Type]:
+    if depth >= DEEPEST or not 0 < len(value.items) <= LONGEST_ROW:
+        return None
+    kinds = tuple(item_kind(item, depth + 1) for item in value.items)
+    return Holding(tuple, kinds) if None not in kinds else None
+
+
+def _kind_of_container(value: KnownContainer, depth: int) -> Optional[Type]:
+    if depth >= DEEPEST or value.keys is not None:
+        return None
+    kind = list_of_kinds(together(item_kind(item, depth + 1) for item in value.items))
+    return kind if isinstance(kind, (ListOf, Holding)) else None
+
+
+def _kind_of_instance(value: Instance, depth: int) -> Optional[Type]:
+    kind = value.type
+    if not isinstance(kind, (ListOf, Holding)) or kind.python is not list:
+        return None
+    return kind if nesting(kind) + depth < DEEPEST else None
+
+
+def _kind_of_element(value: ListElement, depth: int) -> Optional[Type]:
+    return value.type if depth == 0 else None
+
+
+def _kind_of_virtual(value: VirtualObject, depth: int) -> Optional[Type]:
+    if is_row(value) or depth > 0:
+        return None
+    return SampledClass(value.python, dict(zip(value.names, map(kind_of_attribute, value.items))))
+
+
+ITEM_KINDS: ClassTable[Callable[..., Optional[Type]]] = ClassTable({
+    Abstract: _no_item_kind,
+    Const: _kind_of_constant,
+    Instance: _kind_of_instance,
+    KnownContainer: _kind_of_container,
+    ListElement: _kind_of_element,
+    Number: _kind_of_typed,
+    Sequence: _kind_of_tuple,
+    Tensor: _kind_of_typed,
+    VirtualObject: _kind_of_virtual,
+})
+"""The type of a value as an element of a list, by the class of the value."""
 
 
 def kind_of_attribute(value: Abstract) -> Optional[Type]:
     """The type with which a read loads the value of an attribute."""
     return Object(str) if class_of(value) is str else item_kind(value) or type_of(value)
-
-
-def _kind_of_known(value: Abstract, depth: int) -> Optional[Type]:
-    """As `item_kind`, for a list or tuple that the function has made."""
-    if depth >= DEEPEST or isinstance(value, KnownContainer) and value.keys is not None:
-        return None
-    kinds = [item_kind(item, depth + 1) for item in value.items]  # type: ignore[attr-defined]
-    if isinstance(value, Sequence):
-        return Holding(tuple, tuple(kinds)) if 0 < len(kinds) <= LONGEST_ROW and None not in kinds else None
-    kind = list_of_kinds(together(kinds))
-    return kind if isinstance(kind, (ListOf, Holding)) else None
 
 
 def together(kinds: Iterable[Optional[Type]]) -> Set[Optional[Type]]:
@@ -179,21 +223,6 @@ def iterations_of(value: Abstract) -> Tuple[int, ...]:
     if isinstance(value, (LoopIterator, GeneratorFrame)):
         return tuple(position for part in value.parts for position in iterations_of(part))
     return (value.position,) if isinstance(value, Unrolled) else ()
-
-
-def parts_of(value: Abstract) -> Tuple[Abstract, ...]:
-    """The parts of a tuple, an iterator or a function made by captured code."""
-    if isinstance(value, (Sequence, VirtualObject)):
-        return value.items
-    if isinstance(value, (LoopIterator, Composite)):
-        return value.parts
-    if isinstance(value, Unrolled):
-        return (value.owner,)
-    if isinstance(value, Lazy):
-        return (value.made, value.iterator)
-    if isinstance(value, GeneratorFrame):
-        return value.parts + ((value.maker,) if isinstance(value.maker, UnescapedFunction) else ())
-    return value.free if isinstance(value, UnescapedFunction) else ()
 
 
 def is_confined(value: Abstract) -> bool:

@@ -10,11 +10,12 @@ import types
 from collections import Counter, defaultdict, deque
 from typing import Any, Callable, List, Optional, Tuple
 
+from pijit.core.capture.values.provenance import Root
 from pijit.core.graph.draws import is_pythons_generator
 from pijit.core.graph.ir import Value
 from pijit.guards import guard as kinds
 from pijit.guards.facts import is_exactly
-from pijit.guards.source import Inner
+from pijit.guards.source import Inner, Item
 
 HOLDERS = (list, dict, set, deque, defaultdict, Counter)
 """The classes whose bound methods a variable may hold as objects."""
@@ -32,13 +33,17 @@ class Abstract:
     """
 
     __slots__ = ("source", "defined_at", "root")
-    python: Optional[type] = None
     has_parts = False
 
     def __init__(self, source: Any = None, defined_at: int = -1) -> None:
         self.source = source
         self.defined_at = defined_at
         self.root: Any = None
+
+    @property
+    def python(self) -> Optional[type]:
+        """The class of the Python value, or None if it is not known."""
+        return None
 
     def key(self) -> Any:
         """The facts beyond the class, for comparison."""
@@ -48,6 +53,14 @@ class Abstract:
     def parts(self) -> Tuple[Abstract, ...]:
         """The abstract values inside of this one, in order."""
         return ()
+
+    @property
+    def lasting_parts(self) -> Tuple[Abstract, ...]:
+        """The parts of a tuple, an iterator, a function or a virtual object.
+
+        A list or dict has none, because other code may replace its items. An operand of a call ends with the call.
+        """
+        return self.parts if self.has_parts else ()
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> Abstract:
         """The same value with other parts."""
@@ -73,6 +86,13 @@ class Abstract:
 
     def forgotten(self) -> Abstract:
         """The value after any list or dict may have changed."""
+        return self
+
+    def rooted(self, root: Any, keep: bool = False) -> Abstract:
+        """A copy with the path by which the segment finds the value. Without ``keep`` its SSA values are dropped.
+
+        A value that no segment can find is returned as it is.
+        """
         return self
 
     def guards(self, source: Any) -> List[Any]:
@@ -109,6 +129,13 @@ class Unknown(Abstract):
 
     def knows_nothing(self) -> bool:
         return True
+
+    def rooted(self, root: Any, keep: bool = False) -> "Unknown":
+        if not isinstance(root, Item) and not (isinstance(root, Root) and root.kind == "stack"):
+            return self
+        copy = Unknown(self.reason, self.defined_at)  # the item exists, whatever its type
+        copy.root = root
+        return copy
 
 
 class Thrown(Abstract):
@@ -195,6 +222,12 @@ class Composite(Abstract):
     def forgotten(self) -> "Composite":
         parts = forgotten_parts(self.parts)
         return self.like(parts, self.source, self.value) if parts is not None else self
+
+    def rooted(self, root: Any, keep: bool = False) -> "Composite":
+        parts = self.parts if keep else tuple(part.rooted(None) for part in self.parts)
+        copy = self.like(parts, self.source, self.value if keep else None)
+        copy.root = root
+        return copy
 
     def paths(self, root: Any) -> List[Any]:
         """The paths to the parts of the object at ``root``."""

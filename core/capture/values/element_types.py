@@ -5,23 +5,26 @@ The type is an expectation only: each read checks the element that it finds.
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Callable, Optional, Union
 from typing import Sequence as SequenceType
 
+from pijit.core.capture.values.class_table import ClassTable
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
     KnownContainer,
+    Number,
     OpaqueObject,
     Sequence,
     Tensor,
+    TypedValue,
     abstract_of,
-    class_of,
     number_type,
 )
+from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.graph.types import Array, Holding, ListOf, Object, Scalar, Type
-from pijit.guards.facts import is_among
+from pijit.guards.facts import is_among, is_exactly
 from pijit.guards.source import is_plain_tuple
 
 READABLE = (list, tuple, dict)
@@ -35,24 +38,55 @@ DEEPEST = 3
 
 def type_of(value: Abstract, depth: int = 0) -> Optional[Type]:
     """The graph type with which a read loads a value like this, or None if no read can."""
-    kind = number_type(value)
-    if kind is not None:
-        return kind
-    if isinstance(value, Tensor):
-        return value.type
-    if isinstance(value, OpaqueObject) and type(value.sample) is tuple and len(value.sample) <= LONGEST_ROW:
-        return _row([abstract_of(item) for item in value.sample])
-    if isinstance(value, Sequence):
-        return _row(value.items)
-    if isinstance(value, Const) and type(value.object) is str:
-        return Object(str)
-    known = class_of(value)
-    if known is list and depth < DEEPEST - 1:
-        return list_type(value, depth + 1)
-    if isinstance(value, OpaqueObject) and not (is_among(known, (list, dict)) or is_plain_tuple(value.sample)):
+    return LOADED_TYPES[type(value)](value, depth)
+
+
+def _not_loaded(value: Abstract, depth: int) -> Optional[Type]:
+    return None
+
+
+def _type_of_typed(value: TypedValue, depth: int) -> Optional[Type]:
+    return value.type
+
+
+def _type_of_constant(value: Const, depth: int) -> Optional[Type]:
+    return number_type(value) or (Object(str) if type(value.object) is str else _type_of_list(value, depth))
+
+
+def _type_of_list(value: Abstract, depth: int) -> Optional[Type]:
+    """The type of a list, unless it is nested too deeply."""
+    return list_type(value, depth + 1) if value.python is list and depth < DEEPEST - 1 else None
+
+
+def _type_of_opaque(value: OpaqueObject, depth: int) -> Optional[Type]:
+    sample = value.sample
+    if type(sample) is tuple and len(sample) <= LONGEST_ROW:
+        return _row([abstract_of(item) for item in sample])
+    if not (is_exactly(sample, (list, dict)) or is_plain_tuple(sample)):
         return None
-    return (Object(known)
-            if isinstance(value, (OpaqueObject, Instance)) and is_among(known, READABLE) else None)
+    return _type_of_instance(value, depth)
+
+
+def _type_of_instance(value: Union[Instance, OpaqueObject], depth: int) -> Optional[Type]:
+    known = value.python
+    return _type_of_list(value, depth) or (Object(known) if is_among(known, READABLE) else None)
+
+
+def _type_of_tuple(value: Sequence, depth: int) -> Optional[Type]:
+    return _row(value.items)
+
+
+LOADED_TYPES: ClassTable[Callable[..., Optional[Type]]] = ClassTable({
+    Abstract: _not_loaded,
+    Const: _type_of_constant,
+    Instance: _type_of_instance,
+    Number: _type_of_typed,
+    OpaqueObject: _type_of_opaque,
+    Sequence: _type_of_tuple,
+    Tensor: _type_of_typed,
+    VirtualObject: _type_of_list,
+})
+"""The type with which a read loads a value, by the class of the value."""
 
 
 def _row(items: SequenceType[Abstract]) -> Optional[Type]:

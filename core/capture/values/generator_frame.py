@@ -55,6 +55,10 @@ class GeneratorFrame(Abstract):
         return GeneratorFrame(maker or self.maker, self.point, self.names, parts, self.has_item, self.defined_at,
                               self.apart)
 
+    @property
+    def lasting_parts(self) -> Tuple[Abstract, ...]:
+        return self.parts + ((self.maker,) if isinstance(self.maker, UnescapedFunction) else ())
+
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "GeneratorFrame":
         return self.like(parts)
 

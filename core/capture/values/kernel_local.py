@@ -19,6 +19,10 @@ class PendingOperand(Abstract):
     __slots__ = ()
     has_parts = True
 
+    @property
+    def lasting_parts(self) -> Tuple[Abstract, ...]:
+        return ()
+
     def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
         """The join of two pending call operands, for example the same method of objects that can be joined."""
         if type(self) is not type(other):
@@ -168,6 +172,13 @@ class UnescapedFunction(Abstract):
     def forgotten(self) -> "UnescapedFunction":
         parts = forgotten_parts(self.free)
         return self.with_parts(parts) if parts is not None else self
+
+    def rooted(self, root: Any, keep: bool = False) -> "UnescapedFunction":
+        if self.name is None:
+            return self
+        copy = self.with_parts(self.free)
+        copy.root = root
+        return copy
 
     def guards(self, source: Any) -> List[Any]:
         return [kinds.FunctionCode(source, self.code)]

@@ -16,6 +16,7 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL
 from pijit.guards import guard as kinds
 from pijit.guards.reading import class_value
+from pijit.guards.source import Attr, Inner, Item, TypeOf
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -77,6 +78,19 @@ class VirtualObject(Abstract):
         items = forgotten_parts(self.items)
         return self.like(items=items) if items is not None else self
 
+    def rooted(self, root: Any, keep: bool = False) -> "VirtualObject":
+        cls = Const(self.python)
+        cls.root = TypeOf(root) if root is not None else None
+        items = tuple(item.rooted(None) for item in self.items)
+        return self.like(cls=cls, items=items, value=None, origin=None, settled=True, root=root)
+
+    def paths(self, root: Any) -> List[Any]:
+        """The paths to the attributes or items of the object at ``root``."""
+        if is_row(self):
+            return [Item(root, position) for position in range(len(self.items))]
+        step = Inner if is_cell(self) else Attr
+        return [step(root, name) for name in self.names]
+
     def guards(self, source: Any) -> List[Any]:
         own = kinds.OwnCountIs(source, len(names_in_dict(self)))
         items = kinds.LengthIs(source, len(self.items))
@@ -115,7 +129,6 @@ class StackTuple(Sequence):
     """A tuple of objects that only the operand stack holds. It is allocated only where it leaves the stack."""
 
     __slots__ = ()
-    python = tuple
 
 
 def mapped(value: Abstract, change: Callable[[VirtualObject], VirtualObject]) -> Abstract:

@@ -20,7 +20,6 @@ from pijit.core.capture.state.frame_state import (
     expect_items,
     item_kinds,
     list_of_kinds,
-    parts_of,
     together,
 )
 from pijit.core.capture.values.lattice import (
@@ -98,7 +97,7 @@ def _only_variable(state: FrameState, owner: KnownContainer, value: Abstract) ->
 
 def _all_parts(value: Abstract) -> List[Abstract]:
     """A value and all values that it holds or may lead to."""
-    parts = value.items if isinstance(value, KnownContainer) else parts_of(value)
+    parts = value.items if isinstance(value, KnownContainer) else value.lasting_parts
     if isinstance(value, Keywords):
         parts = tuple(value.items.values())
     held = [part for part in (getattr(value, "owner", None), getattr(value, "content", None)) if part is not None]

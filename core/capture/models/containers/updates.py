@@ -22,7 +22,7 @@ from pijit.core.capture.models.objects.named_tuples import require_holdable
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
-from pijit.core.capture.state.frame_state import expect, expect_entry, item_kinds, lengthened, loosen, parts_of
+from pijit.core.capture.state.frame_state import expect, expect_entry, item_kinds, lengthened, loosen
 from pijit.core.capture.state.heap_locations import ItemLocation, Keys, identity_of
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.element_types import list_type
@@ -143,7 +143,7 @@ def add_entries(interpreter: Interpreter, owner: Abstract, more: Abstract) -> Ab
 
 def _loops_in(value: Abstract) -> List[Unrolled]:
     found = [value] if isinstance(value, Unrolled) else []
-    return found + [loop for part in parts_of(value) for loop in _loops_in(part)]
+    return found + [loop for part in value.lasting_parts for loop in _loops_in(part)]
 
 
 @models(list, "append")

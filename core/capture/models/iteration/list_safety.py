@@ -12,7 +12,6 @@ from typing import Any, Dict
 
 import numpy as np
 
-from pijit.core.capture.state.frame_state import parts_of
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -41,7 +40,7 @@ def sees_no_list(value: Abstract, globals: Dict[str, Any]) -> bool:
         return True
     if isinstance(value, UnescapedFunction) and not _names_only_plain(value.code, globals):
         return False
-    parts = parts_of(value)
+    parts = value.lasting_parts
     return isinstance(value, (UnescapedFunction, LoopIterator)) and not parts or bool(parts) and all(
         sees_no_list(part, globals) for part in parts)
 

@@ -10,7 +10,6 @@ from typing import List, Optional
 from pijit.core.capture.models.protocol import Interpreter, Recorder
 from pijit.core.capture.values.base import Composite, HeldMethod
 from pijit.core.capture.values.lattice import Abstract, Const, Method, Sequence, Slice, StackSlice
-from pijit.core.capture.values.provenance import rooted
 from pijit.core.graph.ir import Block, Value
 from pijit.core.graph.types import Object
 
@@ -34,7 +33,7 @@ def found_parted(interpreter: Recorder, value: Composite) -> Composite:
     interpreter.note_dict(value.dict_path(value.root))
     sources = value.paths(value.source) if value.source is not None else [None] * len(value.parts)
     for part, path, source in zip(value.parts, value.paths(value.root), sources):
-        found = rooted(part, path)
+        found = part.rooted(path)
         found.source = source
         parts.append(interpreter.use(found))
     copy = value.like(tuple(parts), value.source, interpreter.segment_input(value.root, Object(value.python)))
