@@ -1,6 +1,6 @@
 """Reports of a capture: records of its segments and breaks, and the texts that `print_after_all` shows.
 
-`entries` makes a record for each entry.
+`pipeline` makes a record for each entry.
 """
 
 from __future__ import annotations

@@ -16,16 +16,17 @@ from pijit.core.capture.build.guards import entry_program
 from pijit.core.capture.driver import Capture, CaptureRequest, capture
 from pijit.core.capture.profile.type_feedback import ObservedKinds, Pending
 from pijit.core.capture_records import Entry
-from pijit.core.entries import inliner_of, make_entry
+from pijit.core.entries.call_sites import inliner_of
 from pijit.core.errors import report_internal
 from pijit.core.frameless_calls import entry_inputs
+from pijit.core.function_state import State
 from pijit.core.graph.ir import Graph
 from pijit.core.graph.passes import recorded
 from pijit.core.graph_mode import one_graph
 from pijit.core.hinting import TypeHintWarning
 from pijit.core.internal_functions import bound_locals
 from pijit.core.named_tuples import NamedTuple
-from pijit.core.pipeline import State
+from pijit.core.pipeline import make_entry
 from pijit.core.reasons import reason
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import Local

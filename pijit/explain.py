@@ -50,12 +50,12 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     refusal = why_not_python()
     if refusal is not None:
         return _report(function, REASONS["PJ105"], (), ())
-    from pijit.core import pipeline
+    from pijit.core import function_state
     from pijit.core.preview import preview
 
     if state is None:
         function = plain_twin(function)
-        state = pipeline.attach(function, Options())
+        state = function_state.attach(function, Options())
     py_func = state.py_func
     entries, failures = state.entries, state.failures
     asked = args or kwargs or (not entries and _callable_with(py_func, receiver))

@@ -11,7 +11,7 @@ from typing import Any, List, Type
 
 from pijit.checking import Checker
 from pijit.compare import TOLERANCES
-from pijit.core import pipeline, preview
+from pijit.core import function_state, preview
 from pijit.core._hook import JitFunction
 from pijit.core.named_tuples import NamedTuple
 from pijit.differential import checked_call
@@ -46,7 +46,7 @@ class Jitted(JitFunction):
 
     def __init__(self, py_func: types.FunctionType, options: Options) -> None:
         shower = printing.shower(options, py_func.__code__.co_filename)
-        state = pipeline.attach(py_func, Options(options.changed(), shower))
+        state = function_state.attach(py_func, Options(options.changed(), shower))
         super().__init__(state.function, state)
         self.__dict__["__wrapped__"] = py_func
 

@@ -1,6 +1,6 @@
 """Driver of capture: analyses one function for one call and builds the graphs of its regions.
 
-`core/entries.py` calls it. It never runs the captured function, and it compiles nothing. The retry loop of `capture`
+`core/pipeline.py` calls it. It never runs the captured function, and it compiles nothing. The retry loop of `capture`
 starts again where an attempt has found that less must be inlined or that blocks must be split.
 """
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core import pipeline
+from pijit.core import function_state
 from pijit.core.capture.profile.type_feedback import MAX_OBSERVATIONS, MAX_RENEWALS
 from pijit.differential import plain_twin
 from tests.capture.containers.effects_common import CUT
@@ -37,13 +37,13 @@ def two_calls(x, first, second):
 def captures(monkeypatch):
     """What captures were told that had been observed; without those of callees that are compiled on their own."""
     observed = []
-    make_entry = pipeline.make_entry
+    make_entry = function_state.make_entry
 
     def counting(state, code, roots, feedback, *others):
         if state.callee is None:
             observed.append(dict(feedback.kinds))
         return make_entry(state, code, roots, feedback, *others)
-    monkeypatch.setattr(pipeline, "make_entry", counting)
+    monkeypatch.setattr(function_state, "make_entry", counting)
     return observed
 
 

@@ -429,14 +429,14 @@ def test_first_calls_of_many_threads():
 
 
 def test_failing_capture_leaves_the_call_where_it_is(monkeypatch):
-    from pijit.core import pipeline
-    make_entry = pipeline.make_entry
+    from pijit.core import function_state
+    make_entry = function_state.make_entry
 
     def failing(state, code, roots, feedback, pending, why, *start):
         if start and start[0] is not None:
             raise RecursionError("no room")
         return make_entry(state, code, roots, feedback, pending, why, *start)
-    monkeypatch.setattr(pipeline, "make_entry", failing)
+    monkeypatch.setattr(function_state, "make_entry", failing)
     j = jitted(plain_twin(over_range), EXPLICIT)
     for _ in range(4):
         assert j(40, X, []) == over_range(40, X, [])

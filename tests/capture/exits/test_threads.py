@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import pytest
 
-from pijit.core import pipeline
+from pijit.core import function_state
 from pijit.core._hook import UNBOUND
 from pijit.differential import plain_twin
 from tests.harness import jitted, kernel_count, same
@@ -105,13 +105,13 @@ def test_changing_dtypes_in_all_threads(fast_switching):
 
 def test_other_threads_run_the_original_while_one_captures(monkeypatch):
     capturing, served = threading.Event(), threading.Event()
-    make_entry = pipeline.make_entry
+    make_entry = function_state.make_entry
 
     def slow(*args):
         capturing.set()
         assert served.wait(10)
         return make_entry(*args)
-    monkeypatch.setattr(pipeline, "make_entry", slow)
+    monkeypatch.setattr(function_state, "make_entry", slow)
     f = jitted(plain_twin(affine))
     x = np.linspace(0.0, 3.0, 5)
     first = threading.Thread(target=f, args=(x, 1.0))

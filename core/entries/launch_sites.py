@@ -1,6 +1,6 @@
 """The launchers of compiled segments, and the sites at which linked code calls them.
 
-`entries` calls it for the segments that became kernels.
+`pipeline` calls it for the segments that became kernels.
 A function whose calls return values of several kinds is captured once per kind. The segments of all captures that
 begin at one instruction share its site, and their guards choose. Captures are identified by their number.
 """
