@@ -31,7 +31,8 @@ from pijit.core.capture.profile.type_feedback import MAX_OBSERVATIONS, Pending
 from pijit.core.capture.state.entry_state import why_not_captured
 from pijit.core.capture.state.osr_arguments import slots_at_entry
 from pijit.core.capture.values.value_specialisation import Specialisation
-from pijit.core.capture_records import Entry, break_report
+from pijit.core.capture_records import break_report
+from pijit.core.entries.entry import Entry
 from pijit.core.entry_timing import trial_of
 from pijit.core.errors import Break, FullGraphError, LinkError, RecompileError, first_line, report_internal
 from pijit.core.exit_counts import exit_counts
@@ -169,7 +170,7 @@ class State:
         roots = localsplus, globals, builtins
         if stance.current() == "run_only":
             serving = (one.entry for one in self.pending if one.entry.program.check(*roots) is not None)
-            return next((entry.linked_code for entry in serving), None)
+            return next((entry.code.linked for entry in serving), None)
         linked: Optional[types.CodeType] = self._alone(self._serve_miss, code, roots, busy=Ellipsis)
         return linked
 
@@ -240,7 +241,7 @@ class State:
     def _serve_miss(self, code: types.CodeType, roots: Tuple[Any, Any, Any]) -> Optional[types.CodeType]:
         for pending in self.pending:
             if pending.entry.program.check(*roots) is not None:
-                return pending.entry.linked_code if pending.runs_again() else self._observed(pending, code, roots)
+                return pending.entry.code.linked if pending.runs_again() else self._observed(pending, code, roots)
         for entry in self.entries:
             if entry.program.retired and entry.program.explain_failure(*roots) is None:
                 return self._observe_again(entry, code, roots)
@@ -287,18 +288,18 @@ class State:
 
     def _observe_again(self, entry: Entry, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
         """Replace an entry whose segments no longer fit by a capture that observes the calls' results again."""
-        lines = ", ".join(map(str, sorted(set(entry.hinted.values()))))
+        lines = ", ".join(map(str, sorted(set(entry.feedback.hinted.values()))))
         facts = {"line": lines, "guard": _guard_that_failed(entry)} if lines else _misfit(entry)
         why = stance.allow(self.py_func, reason("PJ306" if lines else "PJ305", **facts))
-        self.hints.wrong.update(entry.hinted)
+        self.hints.wrong.update(entry.feedback.hinted)
         self.entries = [other for other in self.entries if other is not entry]
-        return self._with_entry(Pending(_weakly(self.on_visit), entry.observed), code, roots, why)
+        return self._with_entry(Pending(_weakly(self.on_visit), entry.feedback.observed), code, roots, why)
 
     def _served_meanwhile(self, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
         """The code that another thread has captured for calls like this one since this one missed, or None."""
         for entry in self.entries:
             if not entry.program.retired and entry.program.explain_failure(*roots) is None:
-                return entry.linked_code
+                return entry.code.linked
         return None
 
     def _observed(self, pending: Pending, code: types.CodeType, roots: Tuple[Any, ...],
@@ -325,18 +326,18 @@ class State:
         """Add an entry that serves calls or observes first. Raises FullGraphError."""
         if self.config.on_capture is not None:
             self.config.on_capture(entry.record)
-        if entry.breaks and one_graph(self.config):
-            raise FullGraphError(self.py_func.__qualname__, entry.breaks, one_graph(self.config))
+        if entry.reports.breaks and one_graph(self.config):
+            raise FullGraphError(self.py_func.__qualname__, entry.reports.breaks, one_graph(self.config))
         self.entries.append(entry)
-        if entry.why:
-            self.recompiles.append(entry.why)
-        if entry.observers:
+        if entry.reports.why:
+            self.recompiles.append(entry.reports.why)
+        if entry.feedback.observers:
             pending.serve(entry)
             self.pending.append(pending)
         else:
             entry.trial = trial_of(entry, self.config, self.on_result)
             self.cache.add(entry.program, entry.payload)
-        return entry.linked_code if start is None else cast(types.CodeType, entry.moved_code)
+        return entry.code.linked if start is None else cast(types.CodeType, entry.code.moved)
 
     def on_result(self, entry: Entry, lost: Optional[str]) -> None:
         """Act on the result of A/B timing; ``lost`` is the reason if the original function was faster, else None."""
@@ -350,8 +351,8 @@ class State:
         self.show_exits()
         self.slow.update(dict.fromkeys(kernels, error))
         owners = {id(kernel.owner) for kernel in kernels}
-        self.entries = [entry for entry in self.entries
-                        if entry.observers or owners.isdisjoint(id(launcher.owner) for launcher in entry.launchers)]
+        self.entries = [entry for entry in self.entries if entry.feedback.observers
+                        or owners.isdisjoint(id(launcher.owner) for launcher in entry.launchers)]
         self._fill_cache()
 
     def on_idle(self) -> None:
@@ -362,7 +363,7 @@ class State:
     def _fill_cache(self) -> None:
         self.cache.clear()
         for entry in self.entries:
-            if not entry.observers:
+            if not entry.feedback.observers:
                 self.cache.add(entry.program, entry.payload)
 
     def callee_of(self, code: types.CodeType, name: str) -> Optional["State"]:
@@ -381,8 +382,8 @@ class State:
         outcome = entry.program.evaluate_python(*roots)
         if outcome.reason is None:
             return ""
-        guard = entry.program.guards[outcome.failed] if outcome.failed != NO_GUARD else None
-        line = entry.lines.get(guard.sources[0]) if guard is not None else None
+        guard = entry.program.guards[cast(int, outcome.failed)] if outcome.failed != NO_GUARD else None
+        line = entry.reports.guard_lines.get(guard.sources[0]) if guard is not None else None
         failed = outcome.reason[len("guard "):] if outcome.reason.startswith("guard `") else outcome.reason
         return reason("PJ301", guard=failed, **({"line": line} if line else {}))
 
@@ -455,7 +456,7 @@ def _misfit(entry: Entry) -> Dict[str, str]:
     """The kernels for which an entry was retired, the line where they begin, and their guard that failed."""
     names = [launcher.name for launcher in entry.launchers if launcher.misses]
     numbers = {int(name.rpartition("_")[2]) for name in names}
-    line = min([segment.start_line for segment in entry.segments if segment.id in numbers] or [0])
+    line = min([segment.start_line for segment in entry.reports.segments if segment.id in numbers] or [0])
     return {"kernel": " and ".join(names), "line": str(line), "guard": _guard_that_failed(entry)}
 
 

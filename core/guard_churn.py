@@ -10,7 +10,7 @@ from __future__ import annotations
 import collections
 from typing import Any, Counter, FrozenSet, Iterable, List, Sequence, Set, Tuple
 
-from pijit.core.capture_records import Entry
+from pijit.core.entries.entry import Entry
 from pijit.guards.guard import Equals, Guard
 from pijit.guards.held import GONE
 from pijit.guards.program import NO_GUARD

@@ -27,16 +27,16 @@ from pijit.core.capture.build.segment import Captured
 from pijit.core.capture.driver import Capture, CaptureRequest, capture
 from pijit.core.capture.profile.type_feedback import MAX_RENEWALS, ObservedKinds, Pending
 from pijit.core.capture.values.lattice import Abstract
-from pijit.core.capture_records import BreakReport, Entry, SegmentReport
 from pijit.core.capture_report import CaptureRecord, Clock, reentry_report, segment_reports
 from pijit.core.entries.call_sites import CallSites, call_sites, inliner_of
+from pijit.core.entries.entry import Entry, EntryFeedback, EntryReports
 from pijit.core.entries.kernels import KernelOrBreak, kernel_of, reentries_of
-from pijit.core.entries.launch_sites import Kept, MadeSegment, Reentry, make_osr_checks, make_sites
+from pijit.core.entries.launch_sites import Kept, Launchers, Reentry, make_osr_checks, make_sites
 from pijit.core.entries.linked_code import LinkedCode, Observers, linked_code
 from pijit.core.entry_timing import patience
 from pijit.core.errors import Break
 from pijit.core.exit_counts import counted
-from pijit.core.frameless_calls import FramelessStart, enlist_frameless_start, frameless_start_of
+from pijit.core.frameless_calls import enlist_frameless_start, frameless_start_of
 from pijit.core.graph.passes import Stages, recorded
 from pijit.core.kernel.compile import Kernel
 from pijit.core.kernel_names import Numbering
@@ -113,31 +113,6 @@ class Kernels(NamedTuple):
         return [candidate.segment for _, candidate, _ in self.kept]
 
 
-class Launchers(NamedTuple):
-    """The launchers of segments, with their sites; the launcher called last at each site; the re-entries by key."""
-
-    sites: List[Any]
-    made: List[MadeSegment]
-    last: List[Any]
-    reentries: Dict[Any, Reentry]
-
-
-class EntryGuards(NamedTuple):
-    """The guard program, and the kernel that runs before the function has a frame."""
-
-    program: GuardProgram
-    frameless_start: Optional[FramelessStart]
-
-
-class EntryReports(NamedTuple):
-    """Reports of segments, of breaks, of the loops that a running call does not leave, and of re-entries."""
-
-    segments: List[SegmentReport]
-    breaks: List[BreakReport]
-    stays: List[BreakReport]
-    reentries: List[Any]
-
-
 def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], observed: ObservedKinds,
                pending: Optional[Pending], why: str, start: Optional[Start] = None) -> Entry:
     """The entry for one call; for the arguments see `EntryRequest`."""
@@ -149,8 +124,8 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], obser
         observers = _place_observers(request, captures)
         calls = call_sites(state, captures.results)
         linked = _link(request, captures, launchers, observers, calls)
-        guards = _guard(request, captures, kernels, launchers)
-        return _entry(request, captures, kernels, launchers, observers, calls, linked, guards)
+        program = _guard(request, captures, kernels, launchers)
+        return _entry(request, captures, kernels, launchers, observers, calls, linked, program)
 
 
 def _capture(request: EntryRequest) -> Captures:
@@ -194,7 +169,7 @@ def _place_launchers(request: EntryRequest, captures: Captures, kernels: Kernels
         segments = [candidate.segment for which, candidate, _ in kernels.kept if which == number]
         reentries.update(reentries_of(request.state, one, number, segments))
     measure_loops(request.state, captures.first.cfg, made, list(reentries.values()))
-    return Launchers(sites, made, last, reentries)
+    return Launchers(sites, made, last, reentries, frameless_start_of(captures.function, made))
 
 
 def _place_observers(request: EntryRequest, captures: Captures) -> Observers:
@@ -210,65 +185,55 @@ def _place_observers(request: EntryRequest, captures: Captures) -> Observers:
 def _link(request: EntryRequest, captures: Captures, launchers: Launchers, observers: Observers,
           calls: CallSites) -> LinkedCode:
     """The linked code, and the code in which a running call continues."""
-    reentries = {key: reentry.site for key, reentry in launchers.reentries.items()}
     header = request.start.header if request.start is not None else None
-    linked = linked_code(request.state.config, captures.first, launchers.sites, reentries, observers, calls, header)
+    linked = linked_code(request.state.config, captures.first, launchers, observers, calls, header)
     request.clock.done("link")
     return linked
 
 
-def _guard(request: EntryRequest, captures: Captures, kernels: Kernels, launchers: Launchers) -> EntryGuards:
-    """The guard program, and the kernel that runs before the function has a frame."""
+def _guard(request: EntryRequest, captures: Captures, kernels: Kernels, launchers: Launchers) -> GuardProgram:
+    """The guard program. It also fetches the inputs of a kernel that runs before the function has a frame."""
     causes = [cause for one in captures.results for cause in one.causes()]
     by_shape = request.state.config.enable_dynamic_shape is False
-    start = frameless_start_of(captures.function, launchers.made)
-    program = entry_program(kernels.segments, causes, request.roots if by_shape else None,
-                            start.inputs if start is not None else (),
-                            [entry.program for entry in request.state.entries])
-    return EntryGuards(program, start)
+    start = launchers.frameless_start
+    return entry_program(kernels.segments, causes, request.roots if by_shape else None,
+                         start.inputs if start is not None else (),
+                         [entry.program for entry in request.state.entries])
 
 
 def _entry(request: EntryRequest, captures: Captures, kernels: Kernels, launchers: Launchers,
-           observers: Observers, calls: CallSites, linked: LinkedCode, guards: EntryGuards) -> Entry:
+           observers: Observers, calls: CallSites, linked: LinkedCode, program: GuardProgram) -> Entry:
     """The entry, with its reports; captures drop the user's values."""
     instructions, reentries = captures.function.instructions, launchers.reentries.values()
     reports = _reports(request, captures, kernels, launchers, observers)
     record = CaptureRecord(request.state.py_func, captures.results, kernels.outcomes,
-                           [reentry.kernel for reentry in reentries], linked.code, guards.program, reports.segments,
+                           [reentry.kernel for reentry in reentries], linked.linked, program, reports.segments,
                            reports.breaks + reports.stays, request.why, reports.reentries, captures.stages,
                            request.clock.seconds, [index for index, _ in captures.broken])
     hinted = {index: line for one in captures.results for index, line in one.hinted().items()}
     if (request.observed.kinds or hinted) and not observers.observers and request.observed.renewals < MAX_RENEWALS:
         for launcher in launchers.last:
-            launcher.entry = guards.program
+            launcher.entry = program
     counters = counted(instructions, launchers.made) + counted(instructions, reentries, is_reentry=True)
     for one in captures.results:
         one.release()
     return Entry(
-        program=guards.program, linked_code=linked.code, moved_code=linked.moved,
-        entrance=_entrance(linked, guards.frameless_start), lines=lines_of(kernels.segments),
-        launchers=[one.launcher for one in launchers.made], reentries=[reentry.launcher for reentry in reentries],
-        counters=counters, patience=patience(request.state.config, kernels.segments), callees=calls.states(),
-        observers=observers.observers, observed=request.observed, hinted=hinted, why=request.why,
-        segments=reports.segments, breaks=reports.breaks, stays=reports.stays, reentry_reports=reports.reentries,
-        record=record)
+        program=program, code=linked, launchers=[one.launcher for one in launchers.made],
+        reentries=[reentry.launcher for reentry in reentries], counters=counters,
+        patience=patience(request.state.config, kernels.segments), callees=calls.states(),
+        feedback=EntryFeedback(request.observed, observers.observers, hinted), reports=reports, record=record)
 
 
 def _reports(request: EntryRequest, captures: Captures, kernels: Kernels, launchers: Launchers,
              observers: Observers) -> EntryReports:
     """The reports of an entry. A further capture adds only the segments that became kernels."""
-    results, filename = captures.results, request.code.co_filename
-    segments = segment_reports(captures.first, kernels.outcomes[0])
+    first, results, filename = captures.first, captures.results, request.code.co_filename
+    segments = segment_reports(first, kernels.outcomes[0])
     for one, kernels_or_breaks in zip(results[1:], kernels.outcomes[1:]):
         segments += [report for report in segment_reports(one, kernels_or_breaks) if report.kind == "kernel"]
-    return EntryReports(segments, break_reports(captures.first, filename, break_causes(results, captures.broken)),
-                        break_reports(captures.first, filename, observers.stays),
-                        [reentry_report(results[number], results[number].reentries[key])
-                         for number, key in launchers.reentries])
-
-
-def _entrance(linked: LinkedCode, start: Optional[FramelessStart]) -> _hook.Entrance:
-    """The entry of calls into the linked code."""
-    if start is None:
-        return _hook.Entrance(linked.code, None, ())
-    return _hook.Entrance(linked.code, start.launcher, linked.landings.get(start.launcher.callable, ()))
+    return EntryReports(
+        segments=segments, breaks=break_reports(first, filename, break_causes(results, captures.broken)),
+        stays=break_reports(first, filename, observers.stays),
+        reentries=[reentry_report(results[number], results[number].reentries[key])
+                   for number, key in launchers.reentries],
+        guard_lines=lines_of(kernels.segments), why=request.why)

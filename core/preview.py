@@ -15,8 +15,8 @@ from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.capture.build.guards import entry_program
 from pijit.core.capture.driver import Capture, CaptureRequest, capture
 from pijit.core.capture.profile.type_feedback import ObservedKinds, Pending
-from pijit.core.capture_records import Entry
 from pijit.core.entries.call_sites import inliner_of
+from pijit.core.entries.entry import Entry
 from pijit.core.errors import report_internal
 from pijit.core.frameless_calls import entry_inputs
 from pijit.core.function_state import State
@@ -41,7 +41,7 @@ def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tupl
     state = State(function, function, known.config)
     state.met, state.hints = known.met, known.hints
     state.ignored_flags, state.constant_globals = known.ignored_flags, known.constant_globals
-    observed = known.entries[-1].observed if known.entries else ObservedKinds()
+    observed = known.entries[-1].feedback.observed if known.entries else ObservedKinds()
     roots = _roots(function, args, kwargs)
     try:
         with recorded():
@@ -124,7 +124,7 @@ def prepare(state: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None
     try:
         entry = make_entry(state, state.function.__code__, _roots(state.function, args, kwargs), ObservedKinds(),
                            pending, "")
-        if not entry.observers and not (entry.breaks and one_graph(state.config)):
+        if not entry.feedback.observers and not (entry.reports.breaks and one_graph(state.config)):
             state.add(pending, entry)
     except TypeHintWarning:
         raise

@@ -69,7 +69,7 @@ class Jitted(JitFunction):
     @property
     def graphs(self) -> List[Any]:
         """The reports of the segments that became kernels, over all entries, oldest first."""
-        segments = [segment for entry in self.state.entries for segment in entry.segments]
+        segments = [segment for entry in self.state.entries for segment in entry.reports.segments]
         return [segment for segment in segments if segment.kind == "kernel"]
 
     def __dir__(self) -> List[str]:

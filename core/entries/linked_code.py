@@ -8,12 +8,14 @@ from __future__ import annotations
 import types
 from typing import Any, Dict, List, Optional
 
+from pijit.core import _hook
 from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.bytecode.codec.decode import Function
-from pijit.core.bytecode.linker.link import Landings, Site, ValueProbe, link
+from pijit.core.bytecode.linker.link import Landings, ValueProbe, link
 from pijit.core.capture.driver import Capture
 from pijit.core.capture.state.uncaptured_effects import unpacked
 from pijit.core.entries.call_sites import CallSites
+from pijit.core.entries.launch_sites import Launchers
 from pijit.core.errors import LinkError, is_strict
 from pijit.core.named_tuples import NamedTuple
 
@@ -36,35 +38,38 @@ class LinkedCode(NamedTuple):
     """The linked code of an entry.
 
     Attributes:
-        code: the code that runs in a frame on a hit.
+        linked: the code that runs in a frame on a hit.
         moved: the same code, but it begins at the loop header where a running call continues; None without such a call.
-        landings: where linked code continues after a kernel that runs before there is a frame.
+        entrance: the entry of calls into ``linked``.
     """
 
-    code: types.CodeType
+    linked: types.CodeType
     moved: Optional[types.CodeType]
-    landings: Landings
+    entrance: _hook.Entrance
 
 
-def linked_code(config: Any, result: Capture, sites: List[Site], reentries: Dict[Any, Site], observed: Observers,
-                calls: CallSites, header: Optional[int]) -> LinkedCode:
+def linked_code(config: Any, result: Capture, launchers: Launchers, observers: Observers, calls: CallSites,
+                header: Optional[int]) -> LinkedCode:
     """Link the code of an entry; with ``header`` also the code in which a running call continues at that loop."""
     landings: Landings = {}
-    arguments = sites, reentries, observed, calls
-    code = _linked(config, result, None, landings, *arguments)
-    moved = _linked(config, result, header, None, *arguments) if header is not None else None
-    return LinkedCode(code, moved, landings)
+    linked = _linked(config, result, launchers, observers, calls, None, landings)
+    moved = _linked(config, result, launchers, observers, calls, header) if header is not None else None
+    start = launchers.frameless_start
+    entrance = _hook.Entrance(linked, None, ()) if start is None else _hook.Entrance(
+        linked, start.launcher, landings.get(start.launcher.callable, ()))
+    return LinkedCode(linked, moved, entrance)
 
 
-def _linked(config: Any, result: Capture, header: Optional[int], landings: Optional[Landings], sites: List[Site],
-            reentries: Dict[Any, Site], observed: Observers, calls: CallSites) -> types.CodeType:
+def _linked(config: Any, result: Capture, launchers: Launchers, observers: Observers, calls: CallSites,
+            header: Optional[int], landings: Optional[Landings] = None) -> types.CodeType:
     """One linked code object. With the option `check`, and in tests, the `bytecode` library verifies it."""
     instructions = result.cfg.function.instructions
     probes = [ValueProbe(index, observer, unpacked(instructions[index]))
-              for index, observer in observed.observers.items()]
+              for index, observer in observers.observers.items()]
+    reentries = {key: reentry.site for key, reentry in launchers.reentries.items()}
     try:
-        linked = link(result.cfg, sites, probes, reentries, observed.osr_checks, header, calls.callables, landings,
-                      calls.announce)
+        linked = link(result.cfg, launchers.sites, probes, reentries, observers.osr_checks, header, calls.callables,
+                      landings, calls.announce)
         wrong = _second_opinion(linked, result.cfg.function) if config.check or is_strict() else None
     except Exception as error:
         raise_asynchronous(error)

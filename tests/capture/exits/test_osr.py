@@ -341,7 +341,7 @@ def test_loops_in_try_and_with_are_no_move_points():
     j = jitted(plain_twin(in_blocks), EXPLICIT)
     assert j(50, X, []) == in_blocks(50, X, [])
     assert moves_of(j) == 0 and j.state.pending
-    assert [report.reason_id for report in j.state.entries[0].stays] == ["PJ403"] * 2
+    assert [report.reason_id for report in j.state.entries[0].reports.stays] == ["PJ403"] * 2
 
 
 def traces(n, x, out):

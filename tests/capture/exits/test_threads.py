@@ -144,7 +144,7 @@ def test_a_call_that_missed_before_another_thread_captured_shares_its_entry():
     roots = [x, 3] + [UNBOUND] * (len(hot.__code__.co_varnames) - 2)
     code = f.state.function.__code__
     served = f.state.on_miss(code, roots, hot.__globals__, vars(builtins))
-    assert served is f.state.entries[0].linked_code and len(f.state.entries) == 1
+    assert served is f.state.entries[0].code.linked and len(f.state.entries) == 1
 
 
 def test_cache_clear_by_all_threads_and_captures_at_once(fast_switching):

@@ -118,7 +118,7 @@ def test_a_loop_is_compiled_within_one_long_call(run):
     n = 200000
     assert names["looping"](n) == sum(k * 0.5 for k in range(n))
     entry = jitted(program, "looping").state.entries[0]
-    assert entry.moved_code is not None and entry.launchers
+    assert entry.code.moved is not None and entry.launchers
 
 
 def test_the_rest_of_a_long_recursion_is_compiled(run):
