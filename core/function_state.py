@@ -72,7 +72,7 @@ class State:
         specialisation: the value specialisation: the numbers that a capture may know by value.
         churn: statistics about objects that were used in one call only.
         hints: the program's descriptions of values that bytecode makes.
-        ignored_flags, constant_globals: what the function runs without, see `CaptureContext`.
+        ignored_flags, constant_globals: what the function runs without, see `CaptureOptions`.
         callees: the states of functions that its linked code calls and that are compiled alone, by code object.
         met: the callees of calls about which the capture knew nothing, by instruction.
         callee: for such a callee, the object from which call sites of linked code are made; else None.

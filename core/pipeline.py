@@ -24,6 +24,7 @@ from pijit.core.break_causes import break_causes, break_reports
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.capture.build.guards import entry_program, lines_of
 from pijit.core.capture.build.segment import Captured
+from pijit.core.capture.context import CaptureOptions
 from pijit.core.capture.driver import Capture, CaptureRequest, capture
 from pijit.core.capture.profile.type_feedback import MAX_RENEWALS, ObservedKinds, Pending
 from pijit.core.capture.values.lattice import Abstract
@@ -144,12 +145,12 @@ def _capture(request: EntryRequest) -> Captures:
 
 def _capture_request(request: EntryRequest, profile: Dict[int, Abstract]) -> CaptureRequest:
     state, config, start = request.state, request.state.config, request.start
-    localsplus, globals, builtins = request.roots
-    return CaptureRequest(
-        state.analysed(request.code), localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
-        state.specialisation, inliner_of(config), config.max_loop_unrolling if config.loop_unrolling else 0,
-        start.arrived if start is not None else None, state.hints, ignored_flags=state.ignored_flags,
-        constant_globals=state.constant_globals, precision=config.auto_mixed_precision)
+    options = CaptureOptions(
+        specialisation=state.specialisation, unrolling=config.max_loop_unrolling if config.loop_unrolling else 0,
+        force_breaks=config.force_breaks, ignored_flags=state.ignored_flags, constant_globals=state.constant_globals,
+        precision=config.auto_mixed_precision)
+    return CaptureRequest(state.analysed(request.code), request.roots, _hook.UNBOUND, profile, options,
+                          inliner_of(config), start.arrived if start is not None else None, state.hints)
 
 
 def _plan_and_compile(request: EntryRequest, captures: Captures) -> Kernels:

@@ -13,6 +13,7 @@ from typing import AbstractSet, Any, Dict, List, Optional, Tuple, Union
 from pijit.core import _hook
 from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.capture.build.guards import entry_program
+from pijit.core.capture.context import CaptureOptions
 from pijit.core.capture.driver import Capture, CaptureRequest, capture
 from pijit.core.capture.profile.type_feedback import ObservedKinds, Pending
 from pijit.core.entries.call_sites import inliner_of
@@ -85,13 +86,15 @@ def whole_graph(state: State, roots: Tuple[Any, ...], host_functions: Tuple[Any,
     """
     function = state.py_func
     analysed = state.analysed(function.__code__)
-    profile = ObservedKinds().profiles[0]
-    result = capture(CaptureRequest(analysed, roots[0], _hook.UNBOUND, roots[1], roots[2], profile, None,
-                                    state.specialisation, inliner_of(state.config), unrolling, None, state.hints,
-                                    abandons, state.ignored_flags, state.constant_globals, host_functions, False,
-                                    abandons, roots if has_static_shapes else None))
+    static_roots = roots if has_static_shapes else None
+    options = CaptureOptions(
+        specialisation=state.specialisation, unrolling=unrolling, improved=abandons, ignored_flags=state.ignored_flags,
+        constant_globals=state.constant_globals, host_functions=host_functions, handlers=False, abandons=abandons,
+        static_roots=static_roots)
+    result = capture(CaptureRequest(analysed, roots, _hook.UNBOUND, ObservedKinds().profiles[0], options,
+                                    inliner_of(state.config), None, state.hints))
     try:
-        return _whole(result, roots if has_static_shapes else None)
+        return _whole(result, static_roots)
     finally:
         result.release()
 

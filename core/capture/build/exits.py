@@ -96,7 +96,7 @@ def _exit(builder: GraphBuilder, target: int, live: Collection[str], state: Fram
           **how: Any) -> SideExit:
     """An exit with these values of variables, and the operand stack below ``top``."""
     cold = how["side"] or how.get("poll", False)
-    if cold and builder.context.base.abandons:
+    if cold and builder.context.options.abandons:
         return abandoned(builder)
     in_traceback = _live_in_traceback(builder, live, state, target) if cold else live
     deleted = tuple(name for name in sorted(builder.stored.union(in_traceback))
@@ -271,7 +271,7 @@ def side_exit(builder: GraphBuilder, poll: bool = False) -> SideExit:
 
     With few resume points there are few exits, and temporaries of a statement need not be kept for them.
     """
-    if builder.context.base.abandons:
+    if builder.context.options.abandons:
         return abandoned(builder)
     if builder.wrote or builder.resume is None:
         raise Break("PJ202", opcode=builder.instr.opname)

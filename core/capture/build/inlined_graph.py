@@ -203,7 +203,7 @@ class InlineBuilder(GraphBuilder):
         """Poll for signals alone, because leaving repeats the call in bytecode. There is no poll where it cannot be
         repeated."""
         try:
-            how = "serves" if self.context.base.abandons else "signals"
+            how = "serves" if self.context.options.abandons else "signals"
             return self._polled(header, state, self.side_exit(True), {how: True})
         except Break:
             jump = Jump(self.blocks[header], [])
@@ -229,7 +229,7 @@ class InlineBuilder(GraphBuilder):
     def _leave_inside(self, target: int, live: Container[str], state: FrameState, inner: Optional[Continuation] = None,
                       packed: Items[Output] = ()) -> SideExit:
         """An exit to ``target`` in this callee, with its live variables."""
-        if self.context.base.abandons:
+        if self.context.options.abandons:
             return abandoned(self)
         callee = getattr(self.context, "callee", None)
         own = callee is not None and self.context.shared.intersection(callee.function.__code__.co_cellvars)
@@ -328,7 +328,7 @@ class InlineBuilder(GraphBuilder):
 
     def _after_effect(self, exit: SideExit) -> SideExit:
         """The replacement of an exit that would repeat an effect. Exits that give the call up stay as they are."""
-        if exit in self.inside or self.context.base.abandons:
+        if exit in self.inside or self.context.options.abandons:
             return exit
         if exit not in self.points:
             raise Break("PJ231")

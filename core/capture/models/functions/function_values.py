@@ -239,7 +239,7 @@ def _number_of(interpreter: Interpreter, instr: Any, name: str, cell: Abstract) 
     if binds_again(interpreter.cfg, instr.index, name) or is_shared(interpreter.cfg, instr.index, name):
         if callee is None:
             raise Break("PJ220", name=name, because="functions share it")
-        context.base.objects.add((callee.function.__code__, name))
+        context.base.findings.objects.add((callee.function.__code__, name))
         raise Wanted("PJ220", name=name, because="functions share it")
     return None
 
