@@ -25,6 +25,8 @@ from pijit.guards.source import ClosureCell, Global, Scope
 
 if TYPE_CHECKING:
     from pijit.core.capture.inline.inliner import Inliner
+    from pijit.core.capture.models.functions.callees import Callee
+    from pijit.core.capture.models.functions.function_values import FunctionValue
     from pijit.core.capture.models.protocol import Interpreter
 
 
@@ -201,6 +203,21 @@ class CaptureContext:
     def base(self) -> "CaptureContext":
         """The context of the captured function, into which the others are inlined."""
         return self
+
+    @property
+    def outermost(self) -> Dict[str, Any]:
+        """The globals of the captured function."""
+        return self.globals
+
+    @property
+    def callee(self) -> Optional[Callee]:
+        """The function that is inlined; None for the captured function and for what is made and called on the spot."""
+        return None
+
+    @property
+    def closure(self) -> Optional[FunctionValue]:
+        """The value of the inlined function if captured code made it; else None."""
+        return None
 
     def static_shape(self, source: Any) -> Optional[Tuple[int, ...]]:
         """The shape of an array by its path from function entry, if the capture takes it as a constant; else None."""

@@ -66,6 +66,7 @@ class Analysis:
     def __init__(self, analysed: AnalysedCode, liveness: Liveness, context: CaptureContext, entry: FrameState,
                  forced: FrozenSet[int] = frozenset()) -> None:
         self.analysed, self.cfg, self.function = analysed, analysed.cfg, analysed.function
+        self.name = analysed.function.code.co_name
         self.liveness = liveness
         self.usedef = analysed.use_def
         self.context, self.forced = context, forced

@@ -60,7 +60,12 @@ if TYPE_CHECKING:
 
 
 class GraphBuilder(AbstractInterpreter):
-    """Builder of one region, used once: ``GraphBuilder(analysis, region).build()``."""
+    """Builder of one region, used once: ``GraphBuilder(analysis, region).build()``.
+
+    ``parent`` is the builder of the caller, if the region is inlined.
+    """
+
+    parent: Optional[GraphBuilder] = None
 
     # Exits, edges to handlers and guards on aliases: functions of the modules that they are named by.
     note_access = alias_guards.note_access
