@@ -83,8 +83,8 @@ class Ready(NamedTuple):
     ``enter`` and ``leave`` are the ends of its block."""
 
     make: Callable[..., Any]
-    enter: Callable[[Any, Any], Tuple[Abstract, Abstract]] = lambda self, owner: (owner, Const(None))
-    leave: Callable[[Any, Any], None] = lambda self, owner: None
+    enter: Callable[[Any, Any], Tuple[Abstract, Abstract]] = lambda interpreter, owner: (owner, Const(None))
+    leave: Callable[[Any, Any], None] = lambda interpreter, owner: None
 
 
 READY: Dict[int, Ready] = {
