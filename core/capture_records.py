@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from pijit.core.errors import CauseStep, place
 from pijit.core.named_tuples import NamedTuple
@@ -172,6 +172,26 @@ class ExitCounts(NamedTuple):
         """The non-empty lists of reports, with their titles."""
         found = (("exits", self.exits), ("came back", self.reentries), ("not run", self.misses))
         return [(title, reports) for title, reports in found if reports]
+
+
+class EntryReports(NamedTuple):
+    """The reports of an entry, in program order.
+
+    Attributes:
+        segments: reports of the segments.
+        breaks: reports of the instructions that stay bytecode.
+        stays: the loops that a first call does not leave for newer code.
+        reentries: reports of the re-entries.
+        guard_lines: for each source of a guard, the first line of the program that relies on it.
+        why: why the function was captured again for this entry; empty for a first capture.
+    """
+
+    segments: List[SegmentReport]
+    breaks: List[BreakReport]
+    stays: List[BreakReport]
+    reentries: List[ReentryReport]
+    guard_lines: Dict[Any, str]
+    why: str
 
 
 def break_report(error: Any, filename: str, lineno: int, opname: str, instead: Optional[str] = None,

@@ -21,24 +21,23 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 from pijit.core import _hook
 from pijit.core.asynchronous_exceptions import signals_deferred
 from pijit.core.break_causes import break_causes, break_reports
-from pijit.core.bytecode.codec.decode import Function
 from pijit.core.capture.build.guards import entry_program, lines_of
 from pijit.core.capture.build.segment import Captured
 from pijit.core.capture.context import CaptureOptions
-from pijit.core.capture.driver import Capture, CaptureRequest, capture
+from pijit.core.capture.driver import CaptureRequest, Captures, capture
 from pijit.core.capture.profile.type_feedback import MAX_RENEWALS, ObservedKinds, Pending
 from pijit.core.capture.values.lattice import Abstract
+from pijit.core.capture_records import EntryReports
 from pijit.core.capture_report import CaptureRecord, Clock, reentry_report, segment_reports
 from pijit.core.entries.call_sites import CallSites, call_sites, inliner_of
-from pijit.core.entries.entry import Entry, EntryFeedback, EntryReports
+from pijit.core.entries.entry import Entry, EntryFeedback
 from pijit.core.entries.kernels import KernelOrBreak, kernel_of, reentries_of
 from pijit.core.entries.launch_sites import Kept, Launchers, Reentry, make_osr_checks, make_sites
 from pijit.core.entries.linked_code import LinkedCode, Observers, linked_code
 from pijit.core.entry_timing import patience
-from pijit.core.errors import Break
 from pijit.core.exit_counts import counted
 from pijit.core.frameless_calls import enlist_frameless_start, frameless_start_of
-from pijit.core.graph.passes import Stages, recorded
+from pijit.core.graph.passes import recorded
 from pijit.core.kernel.compile import Kernel
 from pijit.core.kernel_names import Numbering
 from pijit.core.loop_timing import measure_loops
@@ -78,28 +77,6 @@ class EntryRequest(NamedTuple):
     why: str
     start: Optional[Start]
     clock: Clock
-
-
-class Captures(NamedTuple):
-    """The captures of one call.
-
-    Attributes:
-        results: a capture for each kind of observed values.
-        broken: the instructions that stay bytecode in some capture, with the reasons.
-        stages: the graphs after each pass.
-    """
-
-    results: List[Capture]
-    broken: List[Tuple[int, Break]]
-    stages: Stages
-
-    @property
-    def first(self) -> Capture:
-        return self.results[0]
-
-    @property
-    def function(self) -> Function:
-        return self.first.cfg.function
 
 
 class Kernels(NamedTuple):
@@ -207,10 +184,8 @@ def _entry(request: EntryRequest, captures: Captures, kernels: Kernels, launcher
     """The entry, with its reports; captures drop the user's values."""
     instructions, reentries = captures.function.instructions, launchers.reentries.values()
     reports = _reports(request, captures, kernels, launchers, observers)
-    record = CaptureRecord(request.state.py_func, captures.results, kernels.outcomes,
-                           [reentry.kernel for reentry in reentries], linked.linked, program, reports.segments,
-                           reports.breaks + reports.stays, request.why, reports.reentries, captures.stages,
-                           request.clock.seconds, [index for index, _ in captures.broken])
+    record = CaptureRecord(request.state.py_func, captures, kernels.outcomes, [one.kernel for one in reentries],
+                           linked.linked, program, reports, request.clock.seconds)
     hinted = {index: line for one in captures.results for index, line in one.hinted().items()}
     if (request.observed.kinds or hinted) and not observers.observers and request.observed.renewals < MAX_RENEWALS:
         for launcher in launchers.last:

@@ -10,6 +10,7 @@ from types import CodeType
 from typing import Any, Dict, List, Optional, Set, Tuple, cast
 
 from pijit.core.bytecode.analysed_code import AnalysedCode
+from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.instructions import opcodes
 from pijit.core.capture.analysis.fixpoint import Analysis
 from pijit.core.capture.analysis.regions import Region, RegionBlock, form_regions
@@ -30,7 +31,7 @@ from pijit.core.capture.state.saved_locals import maybe_empty
 from pijit.core.capture.values.budgets import LARGER, TRIES, CaptureBudget, Exhausted
 from pijit.core.capture.values.lattice import Abstract
 from pijit.core.errors import Break
-from pijit.core.graph.passes import run_passes
+from pijit.core.graph.passes import Stages, run_passes
 from pijit.core.graph.verify import verify
 from pijit.core.named_tuples import NamedTuple
 
@@ -147,6 +148,28 @@ class Capture:
                 if index not in known and instructions[index].opname in OBSERVABLE
                 and index + 1 < len(instructions)
                 and (instructions[index + 1].opname not in NEVER_OBSERVED or index in guessed)]
+
+
+class Captures(NamedTuple):
+    """The captures of one call.
+
+    Attributes:
+        results: a capture for each kind of observed values.
+        broken: the instructions that stay bytecode in some capture, with the reasons.
+        stages: the graphs after each pass.
+    """
+
+    results: List[Capture]
+    broken: List[Tuple[int, Break]]
+    stages: Stages
+
+    @property
+    def first(self) -> Capture:
+        return self.results[0]
+
+    @property
+    def function(self) -> Function:
+        return self.first.cfg.function
 
 
 class CaptureRequest(NamedTuple):

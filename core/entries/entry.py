@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, cast
 
 from pijit.core import _hook
 from pijit.core.capture.profile.type_feedback import ObservedKinds
-from pijit.core.capture_records import BreakReport, ReentryReport, SegmentReport
+from pijit.core.capture_records import EntryReports
 from pijit.core.capture_report import CaptureRecord
 from pijit.core.entries.linked_code import LinkedCode
 from pijit.core.exit_counts import Counted
@@ -32,26 +32,6 @@ class EntryFeedback(NamedTuple):
     observed: ObservedKinds
     observers: Dict[int, Any]
     hinted: Dict[int, int]
-
-
-class EntryReports(NamedTuple):
-    """The reports of an entry, in program order.
-
-    Attributes:
-        segments: reports of the segments.
-        breaks: reports of the instructions that stay bytecode.
-        stays: the loops that a first call does not leave for newer code.
-        reentries: reports of the re-entries.
-        guard_lines: for each source of a guard, the first line of the program that relies on it.
-        why: why the function was captured again for this entry; empty for a first capture.
-    """
-
-    segments: List[SegmentReport]
-    breaks: List[BreakReport]
-    stays: List[BreakReport]
-    reentries: List[ReentryReport]
-    guard_lines: Dict[Any, str]
-    why: str
 
 
 class Entry:

@@ -42,7 +42,7 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Op, Output, SideExit
+from pijit.core.graph.ir import Exit, Op, Output, SideExit
 from pijit.core.graph.types import FLAG, INT, SKIP
 from pijit.guards.facts import type_name
 
@@ -67,7 +67,7 @@ def exit_to(builder: GraphBuilder, target: int, state: FrameState, side: bool, p
 
 def abandoned(builder: GraphBuilder) -> SideExit:
     """The exit of a kernel that gives the call up; it leaves no values."""
-    return SideExit(builder.graph.exit_number(0, (), 0, True), ())
+    return SideExit(builder.graph.exit_number(Exit(0, (), 0, True)), ())
 
 
 def before_loads(builder: GraphBuilder, region_block: RegionBlock) -> Tuple[int, FrameState]:
@@ -105,8 +105,8 @@ def _exit(builder: GraphBuilder, target: int, live: Collection[str], state: Fram
     empty = tuple(k for k, value in enumerate(state.stack[builder.depth:]) if isinstance(value, Unbound))
     makers = given(state.stack)
     target = again_at(builder.cfg, target) if makers else target
-    number = builder.graph.exit_number(target, names, len(top) + len(stack), given=makers, deleted=deleted,
-                                       empty=empty, **how)
+    number = builder.graph.exit_number(
+        Exit(target, names, len(top) + len(stack), given=makers, deleted=deleted, empty=empty, **how))
     return SideExit(number, outputs + [*top] + stack)
 
 
