@@ -1,4 +1,4 @@
-"""The just-in-time compiler: `pipeline` and `entries` serve the calls of jitted functions.
+"""The just-in-time compiler: `function_state` serves the calls of jitted functions, `pipeline` makes entries.
 
 `pijit` calls it. Nothing here imports `pijit.jit`, the command line or reports as text.
 """

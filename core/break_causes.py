@@ -1,6 +1,6 @@
 """Root causes of breaks: one break per construct of the user's source, without its consequences.
 
-`entries` and the reports call it after a capture. It changes no capture.
+`pipeline` and the reports call it after a capture. It changes no capture.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Records of captures: plain data that `pijit.explain`, the dumps and the tests read.
 
-`entries` and `exit_counts` create them.
+`pipeline` and `exit_counts` create them.
 """
 
 from __future__ import annotations
 
-from types import CodeType
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from pijit.core.errors import CauseStep, place
@@ -175,78 +174,24 @@ class ExitCounts(NamedTuple):
         return [(title, reports) for title, reports in found if reports]
 
 
-class Entry:
-    """A linked code object and the guards under which it holds.
+class EntryReports(NamedTuple):
+    """The reports of an entry, in program order.
 
     Attributes:
-        program: the guard program over the frame at entry.
-        linked_code: the code that runs in a frame on a hit.
-        segments, breaks: reports, in program order.
-        launchers: the kernels' launchers, in the order of ``segments`` of kind "kernel".
-        observers: the observers of the first run, by instruction.
-        why: why the function was captured again for this entry; "" for a first capture.
-        reentries: the launchers of re-entries into loops that a kernel has left in the middle.
-        moved_code: the same linked code, for the running call during which it was captured; else None.
+        segments: reports of the segments.
+        breaks: reports of the instructions that stay bytecode.
         stays: the loops that a first call does not leave for newer code.
-        callees: the states of called functions that are compiled on their own.
-        reentry_reports: reports of the re-entries.
-        entrance: the entry of calls into ``linked_code``, an ``Entrance``.
-        observed: the type profile with which it was captured; see `type_feedback`.
-        lines: for each source of a guard, the first line of the program that relies on it.
-        record: a ``CaptureRecord``, the texts of the capture.
-        patience: factor by which its calls may take longer than others' and still be timed; see `entry_timing`.
-        hinted: by instruction, the lines of values that the program has described by hints.
-        trial: the A/B timing against the original function, until its result is known; see `entry_timing`.
-        retired: why it lost, or None.
-        counters: the counters of its kernels' exits; see `exit_counts`.
+        reentries: reports of the re-entries.
+        guard_lines: for each source of a guard, the first line of the program that relies on it.
+        why: why the function was captured again for this entry; empty for a first capture.
     """
 
-    def __init__(self, program: Any, linked_code: CodeType, segments: List[SegmentReport], breaks: List[BreakReport],
-                 launchers: List[Any], observers: Dict[int, Any],
-                 why: str = "", reentries: Sequence[Any] = (), moved_code: Optional[CodeType] = None,
-                 stays: Sequence[BreakReport] = (), callees: Sequence[Any] = (),
-                 reentry_reports: Sequence[ReentryReport] = (), entrance: Any = None, observed: Any = None,
-                 lines: Optional[Dict[Any, str]] = None, record: Any = None, patience: int = 1,
-                 hinted: Optional[Dict[int, int]] = None, counters: Sequence[Any] = ()) -> None:
-        self.counters = tuple(counters)
-        self.patience = patience
-        self.hinted = hinted or {}
-        self.record = record
-        self.trial: Any = None
-        self.retired: Optional[str] = None
-        self.observed = observed
-        self.lines = lines or {}
-        self.program = program
-        self.linked_code = linked_code
-        self.entrance = entrance
-        self.segments = segments
-        self.breaks = breaks
-        self.launchers = launchers
-        self.observers = observers
-        self.why = why
-        self.reentries = tuple(reentries)
-        self.moved_code = moved_code
-        self.stays = tuple(stays)
-        self.callees = tuple(callees)
-        self.reentry_reports = tuple(reentry_reports)
-
-    @property
-    def payload(self) -> Any:
-        """The cache's payload for calls that fit: a Trial or an Entrance, or None if these gain nothing."""
-        gains = self.launchers or not all(callee.callee.idle for callee in self.callees)
-        return (self.trial or self.entrance) if gains else None
-
-    @property
-    def guards(self) -> List[str]:
-        return [str(guard) for guard in self.program.guards]
-
-    @property
-    def kernels(self) -> List[Any]:
-        return self.launchers
-
-    @property
-    def calls(self) -> int:
-        return int(self.program.hits)
+    segments: List[SegmentReport]
+    breaks: List[BreakReport]
+    stays: List[BreakReport]
+    reentries: List[ReentryReport]
+    guard_lines: Dict[Any, str]
+    why: str
 
 
 def break_report(error: Any, filename: str, lineno: int, opname: str, instead: Optional[str] = None,

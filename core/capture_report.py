@@ -1,6 +1,6 @@
 """Reports of a capture: records of its segments and breaks, and the texts that `print_after_all` shows.
 
-`entries` makes a record for each entry.
+`pipeline` makes a record for each entry.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from pijit.core.bytecode.instructions.predicates import stores_local
 from pijit.core.capture.build.exits import ITERATIONS
 from pijit.core.capture.build.guards import pair_guard
 from pijit.core.capture.build.segment import Captured, InlinedCall
-from pijit.core.capture.driver import Candidate, Capture
-from pijit.core.capture_records import BreakReport, InlinedReport, ReentryReport, SegmentReport
+from pijit.core.capture.driver import Candidate, Capture, Captures
+from pijit.core.capture_records import BreakReport, EntryReports, InlinedReport, ReentryReport, SegmentReport
 from pijit.core.effect_reports import effect_reports
 from pijit.core.errors import Break
-from pijit.core.graph.passes import Stages
 from pijit.core.graph.passes.simplify import side_exits
 from pijit.core.graph.printer import format_graph
 from pijit.core.kernel.compile import Kernel
@@ -63,35 +62,35 @@ class CaptureRecord:
         kernel_lines: name, first and last line of each graph that was to become a kernel.
     """
 
-    def __init__(self, function: types.FunctionType, results: Sequence[Capture], compiled: Sequence[Sequence[Any]],
-                 reentries: Sequence[Kernel], linked: types.CodeType, program: Any, segments: Sequence[SegmentReport],
-                 breaks: Sequence[BreakReport], recompile: str, reentry_reports: Sequence[ReentryReport],
-                 stages: Stages, seconds: Dict[str, float], broken: Iterable[int]) -> None:
-        result = results[0]
-        candidates = [candidate for one in results for candidate in one.all_candidates()]
+    def __init__(self, function: types.FunctionType, captures: Captures, compiled: Sequence[Sequence[Any]],
+                 reentries: Sequence[Kernel], linked: types.CodeType, program: Any, reports: EntryReports,
+                 seconds: Dict[str, float]) -> None:
+        instructions = captures.function.instructions
+        candidates = [candidate for one in captures.results for candidate in one.all_candidates()]
         self.name = function.__qualname__
         self.filename = function.__code__.co_filename
-        self.breaks = tuple(breaks)
-        self.recompile = recompile
+        self.breaks = tuple(reports.breaks + reports.stays)
+        self.recompile = reports.why
         self.graph = "\n".join(format_graph(candidate.captured.graph, True) for candidate in candidates
                                if candidate.captured is not None and (candidate.captured.number or candidate.error))
         numbered = [one for one in candidates if one.captured is not None and one.captured.number]
         graphs = [candidate.segment for candidate in numbered]
-        self.uses = "\n".join(text for captured in graphs for text in format_use(captured, result.cfg.function))
+        self.uses = "\n".join(text for captured in graphs for text in format_use(captured, captures.function))
         self.guards = "\n".join(format_guards(graphs, program))
-        made = [(candidate.segment, kernel) for one, kernels_or_breaks in zip(results, compiled)
+        made = [(candidate.segment, kernel) for one, kernels_or_breaks in zip(captures.results, compiled)
                 for candidate, kernel in zip(one.candidates, kernels_or_breaks) if isinstance(kernel, Kernel)]
-        self.effects = effect_reports([captured for captured, _ in made], result.cfg.function.instructions, broken)
+        self.effects = effect_reports([captured for captured, _ in made], instructions,
+                                      [index for index, _ in captures.broken])
         self.inlined = inlined_reports([captured for captured, _ in made])
         self.kernels = [kernel for _, kernel in made] + list(reentries)
-        self.kernel_lines = tuple(_lines_of(result.cfg.function.instructions, candidate) for candidate in numbered)
+        self.kernel_lines = tuple(_lines_of(instructions, candidate) for candidate in numbered)
         self._parts = parts_of([captured for captured, _ in made])
         self._code = function.__code__
-        self._analysed = result.analysed
+        self._analysed = captures.first.analysed
         self._linked = linked
-        self._segments = tuple(segments)
-        self._reentry_reports = tuple(reentry_reports)
-        self._stages = {captured.graph.name: stages.get(captured.graph.name, []) for captured in graphs}
+        self._segments = tuple(reports.segments)
+        self._reentry_reports = tuple(reports.reentries)
+        self._stages = {captured.graph.name: captures.stages.get(captured.graph.name, []) for captured in graphs}
         self._seconds = seconds
 
     @property

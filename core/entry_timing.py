@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterable, Optional
 
 from pijit.core._hook import Trial
 from pijit.core.capture.build.segment import Captured
-from pijit.core.capture_records import Entry
+from pijit.core.entries.entry import Entry
 from pijit.core.graph.gil import has_fast_loop
 from pijit.core.reasons import reason
 

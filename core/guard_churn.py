@@ -8,10 +8,10 @@ is done for strings that differ in each call, such as keys of dicts.
 from __future__ import annotations
 
 import collections
-from typing import Any, Counter, FrozenSet, Iterable, List, Sequence, Set, Tuple
+from typing import Any, Counter, FrozenSet, Iterable, List, Sequence, Set, Tuple, cast
 
-from pijit.core.capture_records import Entry
-from pijit.guards.guard import Equals, Guard
+from pijit.core.entries.entry import Entry
+from pijit.guards.guard import Equals, Guard, OnObject, OnSource
 from pijit.guards.held import GONE
 from pijit.guards.program import NO_GUARD
 from pijit.guards.source import Source, SourceError
@@ -102,17 +102,13 @@ def _is_other_string(guard: Guard, roots: Tuple[Any, ...]) -> bool:
 
 def _gone_sources(guards: Iterable[Guard]) -> Set[Source]:
     """The locations of dead objects."""
-    return {guard.source for guard in guards  # type: ignore[attr-defined]
-            if _is_by_identity(guard) and guard.held.get() is GONE}  # type: ignore[attr-defined]
-
-
-def _is_by_identity(guard: Guard) -> bool:
-    held = getattr(guard, "held", None)
-    return held is not None and held.is_weak
+    return {guard.source for guard in guards
+            if isinstance(guard, OnObject) and guard.held.is_weak and guard.held.get() is GONE}
 
 
 def _failed_source(entry: Entry, roots: Tuple[Any, ...]) -> List[Source]:
     """The location whose guard fails for the call, if the guard compares an object or a constant; else none."""
     failed = entry.program.evaluate_python(*roots).failed
     guard = entry.program.guards[failed] if failed is not None and failed != NO_GUARD else None
-    return [guard.source] if guard is not None and (_is_by_identity(guard) or type(guard) is Equals) else []
+    compares = isinstance(guard, Equals) or isinstance(guard, OnObject) and guard.held.is_weak
+    return [cast(OnSource, guard).source] if compares else []

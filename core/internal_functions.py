@@ -1,6 +1,6 @@
 """Functions for the compiler's own use: stand-ins for reports, bound arguments.
 
-`pipeline`, `entries` and `preview` use them.
+`function_state`, `entries.call_sites` and `preview` use them.
 """
 
 from __future__ import annotations

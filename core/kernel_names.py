@@ -1,6 +1,6 @@
 """Names of kernels: `f_1` is the first kernel of `f`, with the short name `k1` in all reports.
 
-`entries` numbers the graphs after each capture.
+`pipeline` numbers the graphs after each capture.
 The numbers are assigned before anything is compiled, so the option `interpret` means the same kernel in each run.
 """
 

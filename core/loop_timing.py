@@ -1,6 +1,6 @@
 """A/B timing of launchers in loops against bytecode, while the loop runs (the option perf_statistics).
 
-`entries` calls `measure_loops` once per entry.
+`pipeline` calls `measure_loops` once per entry.
 Whole calls are timed for entries (`entry_timing`). A call that runs for long is timed in its loops. The clock is in
 core/native/launcher/loop_timing.c. It measures the time between arrivals at one of the loop's segments. Control must
 arrive there as often under bytecode as under kernels, so no kernel may pass this segment inside.
@@ -15,13 +15,13 @@ from pijit.core import _hook
 from pijit.core._launcher import LoopTrial
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.capture.analysis.regions import Region
+from pijit.core.entries.launch_sites import MadeSegment, Reentry
 from pijit.core.entry_timing import is_measured, time_text
 from pijit.core.errors import Break
 from pijit.core.kernel.compile import Kernel
-from pijit.core.launch_sites import MadeSegment, Reentry
 
 if TYPE_CHECKING:
-    from pijit.core.pipeline import State
+    from pijit.core.function_state import State
 
 LIMIT_NS = 200000
 """If more nanoseconds pass between two arrivals, bytecode is not timed: it may take a thousand times as long."""

@@ -1,473 +1,215 @@
-"""The pipeline of jitted functions: call -> entry -> capture -> plan -> kernel -> link.
+"""The pipeline that makes an entry for a call: capture, plan and kernel of each graph, link, guards.
 
-`pijit.function` attaches a `State` to each jitted function; C code calls `State.on_miss`. A miss passes these steps:
+`function_state.State` decides for which call an entry is made, and calls `make_entry`. The steps:
 
     call:        `State.on_miss` finds out that the call needs a new entry
-    entry:       `entries.make_entry` takes the steps below, and makes the guards
-    capture:     `capture.driver.capture` analyses `State.analysed`, and makes a graph of each region
-    plan:        `kernel.compile.compile_graph` runs the passes and plans the kernel
-    kernel:      the back end compiles the planned graph
+    entry:       `make_entry` takes the steps below
+    capture:     `capture.driver.capture` analyses the code, makes a graph of each region and runs the passes over it
+    plan:        `kernel.compile.Kernel` plans the kernel of a graph and writes its source; for a kernel that is left
+                 for later the last passes run first
+    kernel:      `Kernel.compile` has the back end make machine code
     link:        `bytecode.linker.link` writes bytecode that calls the kernels
 
-An entry then serves calls:
-
-    first run:   the entry's linked code observes what fallback calls return
-    next call:   captured again with the observed types; the entry joins the cache, and C serves the hits
-    long first:  a call that is still in a loop is captured again there, and moves to the newer code
-    later:       an entry whose segments no longer fit the calls' results is retired, and a run is observed again
+Each step returns a record, which later steps take. Nothing here runs the user's function.
 """
 
 from __future__ import annotations
 
-import atexit
-import collections
-import logging
-import time
 import types
-import weakref
-from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, cast
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
-from pijit.core import _hook, stance
-from pijit.core._launcher import buffers_clear
-from pijit.core.asynchronous_exceptions import raise_asynchronous
-from pijit.core.bytecode.analysed_code import AnalysedCode, analysed_code
-from pijit.core.bytecode.assembler.emit import to_go_on
-from pijit.core.bytecode.codec.encode import replace_code
-from pijit.core.bytecode.function_twins import twin_with
-from pijit.core.capture.profile.hints import Hints
-from pijit.core.capture.profile.type_feedback import MAX_OBSERVATIONS, Pending
-from pijit.core.capture.state.entry_state import why_not_captured
-from pijit.core.capture.state.osr_arguments import slots_at_entry
-from pijit.core.capture.values.value_specialisation import Specialisation
-from pijit.core.capture_records import Entry, break_report
-from pijit.core.entries import Start, make_entry
-from pijit.core.entry_timing import trial_of
-from pijit.core.errors import Break, FullGraphError, LinkError, RecompileError, first_line, report_internal
-from pijit.core.exit_counts import exit_counts
-from pijit.core.graph_mode import one_graph
-from pijit.core.guard_churn import BUDGETED, Churn
-from pijit.core.hinting import TypeHintWarning
-from pijit.core.internal_functions import stand_in
+from pijit.core import _hook
+from pijit.core.asynchronous_exceptions import signals_deferred
+from pijit.core.break_causes import break_causes, break_reports
+from pijit.core.capture.build.guards import entry_program, lines_of
+from pijit.core.capture.build.segment import Captured
+from pijit.core.capture.context import CaptureOptions
+from pijit.core.capture.driver import CaptureRequest, Captures, capture
+from pijit.core.capture.profile.type_feedback import MAX_RENEWALS, ObservedKinds, Pending
+from pijit.core.capture.values.lattice import Abstract
+from pijit.core.capture_records import EntryReports
+from pijit.core.capture_report import CaptureRecord, Clock, reentry_report, segment_reports
+from pijit.core.entries.call_sites import CallSites, call_sites, inliner_of
+from pijit.core.entries.entry import Entry, EntryFeedback
+from pijit.core.entries.kernels import KernelOrBreak, kernel_of, reentries_of
+from pijit.core.entries.launch_sites import Kept, Launchers, Reentry, make_osr_checks, make_sites
+from pijit.core.entries.linked_code import LinkedCode, Observers, linked_code
+from pijit.core.entry_timing import patience
+from pijit.core.exit_counts import counted
+from pijit.core.frameless_calls import enlist_frameless_start, frameless_start_of
+from pijit.core.graph.passes import recorded
 from pijit.core.kernel.compile import Kernel
-from pijit.core.kernel.compile_permission import TooEarly
-from pijit.core.kernel.fork_safety import Turn
-from pijit.core.kernel.shared import kernels_of
-from pijit.core.reasons import REASONS, Reason, reason
-from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
-from pijit.guards.program import NO_GUARD
+from pijit.core.kernel_names import Numbering
+from pijit.core.loop_timing import measure_loops
+from pijit.core.named_tuples import NamedTuple
+from pijit.guards.program import GuardProgram
 
-MAX_FAILURES = 3
-RECOMPILES_KEPT = 100
-recompiles = logging.getLogger("pijit.recompiles")
-
-_exits = logging.getLogger("pijit.exits")
-
-_states: "weakref.WeakValueDictionary[int, State]" = weakref.WeakValueDictionary()
-_callees: "weakref.WeakValueDictionary[Any, State]" = weakref.WeakValueDictionary()
+if TYPE_CHECKING:
+    from pijit.core.function_state import State
 
 
-class State:
-    """The state of one jitted function; the mark of its code object refers to it weakly.
+class Start(NamedTuple):
+    """The loop header at which a running call continues; for ``arrived`` see `Pending`."""
+
+    header: int
+    arrived: Dict[str, Abstract]
+
+
+class EntryRequest(NamedTuple):
+    """The call for which an entry is made.
 
     Attributes:
-        py_func: the function as the user gave it.
-        function: the function that runs. It is ``py_func``, or a twin with a code object of its own if another jitted
-            function has the code object of ``py_func``. Closures of one factory share it.
-        skip: why the function is not captured at all, or None.
-        cache, entries, pending: the entries that serve, all entries, and those whose values are being observed.
-        recompiles: the last reasons why there was more than one capture.
-        specialisation: the value specialisation: the numbers that a capture may know by value.
-        churn: statistics about objects that were used in one call only.
-        hints: the program's descriptions of values that bytecode makes.
-        ignored_flags, constant_globals: what the function runs without, see `CaptureContext`.
-        callees: the states of functions that its linked code calls and that are compiled alone, by code object.
-        met: the callees of calls about which the capture knew nothing, by instruction.
-        callee: for such a callee, the object from which call sites of linked code are made; else None.
-        callers: the states of functions that call it in this way.
-        budget, not_before, on_too_early: for functions of whole programs, the compile budget, the time before which
-            nothing is captured, and the callback for a capture that is too early.
-        failures: pijit's own errors; the function ran all the same.
-        dropped: why all entries were dropped, until the next capture; else "".
-        uncounted: hits and misses before the last reset.
+        state: the state of the function.
+        code: the code of the function.
+        roots: the locals of the call with its cells, its globals and its builtins.
+        observed: the kinds of values that earlier runs have shown.
+        pending: observes more values; None if nothing is to be observed.
+        why: why the function is captured again; empty for a first capture.
+        start: where a running call continues, or None.
+        clock: measures the steps.
     """
 
-    def __init__(self, py_func: types.FunctionType, function: types.FunctionType, config: Any,
-                 budget: Any = None) -> None:
-        self.py_func = py_func
-        self.function = function
-        self.config = config
-        self.skip: Optional[Reason] = None
-        self.cache = EntryCache(config.cache_limit)
-        self.entries: List[Entry] = []
-        self.pending: List[Pending] = []
-        self.recompiles: Deque[str] = collections.deque(maxlen=RECOMPILES_KEPT)
-        self.failures: List[str] = []
-        self.dropped = ""
-        self.uncounted = 0, 0
-        self.kernels: Dict[Any, Tuple[Kernel, Any]] = {}
-        self.shared_kernels = kernels_of(py_func.__code__)
-        self.slow: Dict[Kernel, Break] = {}
-        self.specialisation = Specialisation(config.specialize_scalar)
-        self.churn = Churn()
-        self.hints = Hints()
-        self.ignored_flags = 0
-        self.constant_globals = False
-        self.callees: Dict[int, State] = {}
-        self.met: Dict[int, List[State]] = {}
-        self.callee: Optional[_hook.Callee] = None
-        self.callers: "weakref.WeakSet[State]" = weakref.WeakSet()
-        self._turn = Turn()
-        self.budget: Any = budget
-        self.not_before = 0.0
-        self.on_too_early: Optional[Callable[[float], None]] = None
-        self._analysed: Optional[AnalysedCode] = None
+    state: State
+    code: types.CodeType
+    roots: Tuple[Any, ...]
+    observed: ObservedKinds
+    pending: Optional[Pending]
+    why: str
+    start: Optional[Start]
+    clock: Clock
 
-    def __del__(self) -> None:
-        self.cache.clear()  # the code object holds the cache and may live longer
 
-    def analysed(self, code: types.CodeType) -> AnalysedCode:
-        """The analysed code of the function; it is decoded once for all captures."""
-        if self._analysed is None or self._analysed.code is not code:
-            self._analysed = analysed_code(code)
-        return self._analysed
+class Kernels(NamedTuple):
+    """The kernel of each candidate or the Break that says why there is none, by capture, and the kernels alone."""
 
-    def show_exits(self) -> None:
-        """Log the exit counts, if the logger is enabled."""
-        if not _exits.isEnabledFor(logging.DEBUG):
-            return
-        for entry in self.entries:
-            for title, reports in exit_counts(entry.counters).lists:
-                for report in reports:
-                    _exits.debug("%s: %s: %s", self.py_func.__qualname__, title, report)
-
-    def forget(self, because: str = "") -> None:
-        """Drop all entries; their kernels are kept for reuse. The next capture reports ``because``."""
-        self.show_exits()
-        self.dropped = reason("PJ307", because=because) if because and self.entries else ""
-        self.cache.clear()
-        del self.entries[:], self.pending[:], self.failures[:]
-        self.callees.clear()
-        self.met.clear()
-
-    def clear(self) -> None:
-        """Drop all entries and kernels."""
-        self.forget()
-        self.slow.clear()
-        self.kernels.clear()
-        self.shared_kernels.clear()
-        buffers_clear()
-
-    def reset(self) -> None:
-        """Drop everything that captures and calls have shown."""
-        self.clear()
-        self.recompiles.clear()
-        self.uncounted = self.cache.hits, self.cache.misses
-        self.cache.warned, self.hints = False, Hints()
-        self.specialisation = Specialisation(self.config.specialize_scalar)
-        self.churn = Churn()
+    outcomes: List[List[KernelOrBreak]]
+    kept: List[Kept]
 
     @property
-    def counts(self) -> Tuple[int, int]:
-        """Hits and misses since the last reset."""
-        return self.cache.hits - self.uncounted[0], self.cache.misses - self.uncounted[1]
-
-    def on_miss(self, code: types.CodeType, localsplus: List[Any], globals: Dict[str, Any],
-                builtins: Dict[str, Any]) -> Optional[types.CodeType]:
-        """The code for a call that no entry serves. One thread captures; meanwhile other threads run the original."""
-        roots = localsplus, globals, builtins
-        if stance.current() == "run_only":
-            serving = (one.entry for one in self.pending if one.entry.program.check(*roots) is not None)
-            return next((entry.linked_code for entry in serving), None)
-        linked: Optional[types.CodeType] = self._alone(self._serve_miss, code, roots, busy=Ellipsis)
-        return linked
-
-    def on_visit(self, pending: Pending, header: int, code: types.CodeType, slots: List[Any], globals: Dict[str, Any],
-                 builtins: Dict[str, Any]) -> Any:
-        """The OSR check's callback in a loop of a long first call: None, or the code to continue in.
-
-        Up to CPython 3.10 the code's local for the operand stack is returned, too.
-        """
-        roots = slots, globals, builtins
-        return self._alone(self._move, pending, header, code, roots) if stance.current() != "run_only" else None
-
-    def _alone(self, serve: Callable[..., Any], *args: Any, busy: Any = None) -> Any:
-        """The result of ``serve``; None after too many failures, and ``busy`` while another thread captures."""
-        if len(self.failures) >= MAX_FAILURES:
-            return None
-        if not self._turn.take():
-            return busy
-        try:
-            return serve(*args) if self.budget is None else self._within_budget(serve, *args)
-        except (RecursionError, CacheLimitWarning, FullGraphError, RecompileError, TypeHintWarning):
-            raise  # the hook handles RecursionError; the user has asked for the others
-        except LinkError as error:
-            self.fail("PJ903", error.__cause__ or error)
-        except Exception as error:  # pijit's own faults must not reach the user
-            raise_asynchronous(error)
-            self.fail("PJ901", error)
-        finally:
-            self._turn.give_back()
-        return None
-
-    def _within_budget(self, serve: Callable[..., Any], *args: Any) -> Any:
-        """Call serve for a function of a whole program; if it is too early to compile it, it stays or becomes cold."""
-        if self.not_before > time.perf_counter():
-            return None
-        try:
-            return self.budget.spend(serve, *args)
-        except TooEarly as error:
-            if self.on_too_early is not None:
-                self.on_too_early(error.seconds)
-            else:
-                self.not_before = time.perf_counter() + error.seconds
-            return None
-
-    def warm_up(self) -> None:
-        """Start to serve and to count the calls of a function that was cold."""
-        self.cache.clear()
-        self.not_before = 0.0
-        self.uncounted = self.cache.hits, self.cache.misses
-
-    def on_arrival(self, header: int, code: types.CodeType, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
-        """The code in which a formerly cold call continues at a loop's header, or None."""
-        return self._alone(self._begin_at, header, code, roots) if stance.current() != "run_only" else None
-
-    def _begin_at(self, header: int, code: types.CodeType, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
-        if code is not self.function.__code__ or self.analysed(code).rebound_arguments:
-            return None  # the call began before the function got code of its own, or its arguments are not known
-        roots = (slots_at_entry(self.analysed(code), roots[0], _hook.UNBOUND),) + roots[1:]
-        return self._with_entry(Pending(_weakly(self.on_visit)), code, roots, start=Start(header, {}))
-
-    def fail(self, reason_id: str, error: BaseException) -> None:
-        """Record one of pijit's own errors; after MAX_FAILURES of them there are no more captures."""
-        self.failures.append(reason(reason_id, error=first_line(error)))
-        code = self.py_func.__code__
-        place = "%s (%s:%d)" % (self.py_func.__qualname__, code.co_filename, code.co_firstlineno)
-        report_internal(reason_id, place, error)
-
-    def _serve_miss(self, code: types.CodeType, roots: Tuple[Any, Any, Any]) -> Optional[types.CodeType]:
-        for pending in self.pending:
-            if pending.entry.program.check(*roots) is not None:
-                return pending.entry.linked_code if pending.runs_again() else self._observed(pending, code, roots)
-        for entry in self.entries:
-            if entry.program.retired and entry.program.explain_failure(*roots) is None:
-                return self._observe_again(entry, code, roots)
-        self.pending = [pending for pending in self.pending if not pending.entry.program.dead]
-        if self.churn.is_waiting():
-            return None
-        if len(self.cache) + len(self.pending) >= self.cache.limit:
-            warn_limit(self.cache, self.py_func.__qualname__, *roots, stacklevel=4)
-            return None
-        return self._served_meanwhile(roots) or self._serve_new(code, roots)
-
-    def _serve_new(self, code: types.CodeType, roots: Tuple[Any, Any, Any]) -> Optional[types.CodeType]:
-        """The code of a new entry; None if captures wait because objects are used in one call only."""
-        why, self.dropped = stance.allow(self.py_func, self._why_again(roots)), ""
-        guards = [guard for entry in self.entries for guard in entry.program.guards]
-        self.specialisation = self.specialisation.after(guards, *roots)
-        why = self._why_less(roots) or why
-        self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache has dropped them already
-        if self.churn.begin_waiting():
-            self._tell_wait(why)
-            return None
-        return self._with_entry(Pending(_weakly(self.on_visit)), code, roots, why)
-
-    def _with_entry(self, pending: Pending, code: types.CodeType, roots: Tuple[Any, ...], why: str = "",
-                    start: Optional[Start] = None, observes: bool = True) -> types.CodeType:
-        """Make and add an entry for the values that ``pending`` has seen; with ``observes`` it sees more of them."""
-        entry = make_entry(self, code, roots, pending.used, pending if observes else None, why, start)
-        return self.add(pending, entry, start)
-
-    def _why_less(self, roots: Tuple[Any, ...]) -> str:
-        """Leave out of captures the locations of objects used in one call only; the reason, if there are new ones."""
-        limit = self.cache.limit if self.budget is None else min(self.cache.limit, BUDGETED)
-        found = self.churn.changing(self.entries, limit, *roots) - self.specialisation.left_out
-        if not found:
-            return ""
-        self.specialisation = self.specialisation._replace(left_out=self.specialisation.left_out | found)
-        return reason("PJ308", places=", ".join(sorted(map(str, found))))
-
-    def _tell_wait(self, why: str) -> None:
-        """Report that captures wait, and for how many misses."""
-        self.recompiles.append(reason("PJ309", misses=self.churn.wait, last=why))
-        recompiles.log(logging.INFO if self.config.log_recompile else logging.DEBUG, "%s: %s",
-                       self.py_func.__qualname__, self.recompiles[-1])
-
-    def _observe_again(self, entry: Entry, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
-        """Replace an entry whose segments no longer fit by a capture that observes the calls' results again."""
-        lines = ", ".join(map(str, sorted(set(entry.hinted.values()))))
-        facts = {"line": lines, "guard": _guard_that_failed(entry)} if lines else _misfit(entry)
-        why = stance.allow(self.py_func, reason("PJ306" if lines else "PJ305", **facts))
-        self.hints.wrong.update(entry.hinted)
-        self.entries = [other for other in self.entries if other is not entry]
-        return self._with_entry(Pending(_weakly(self.on_visit), entry.observed), code, roots, why)
-
-    def _served_meanwhile(self, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
-        """The code that another thread has captured for calls like this one since this one missed, or None."""
-        for entry in self.entries:
-            if not entry.program.retired and entry.program.explain_failure(*roots) is None:
-                return entry.linked_code
-        return None
-
-    def _observed(self, pending: Pending, code: types.CodeType, roots: Tuple[Any, ...],
-                  start: Optional[Start] = None) -> types.CodeType:
-        """Capture again with the observed types, in the call after the observed run, or in a loop of that run."""
-        self.pending = [other for other in self.pending if other is not pending]
-        self.entries = [entry for entry in self.entries if entry is not pending.entry]
-        news = pending.take()
-        facts = pending.entry.record.by_line(news)
-        why = reason("PJ302" if start is None else "PJ304", **facts) if news else ""
-        return self._with_entry(pending, code, roots, why, start, bool(news) and pending.recaptures < MAX_OBSERVATIONS)
-
-    def _move(self, pending: Pending, header: int, code: types.CodeType,
-              roots: Tuple[Any, ...]) -> Optional[Tuple[types.CodeType, int]]:
-        if pending not in self.pending:
-            return None
-        slots, globals, builtins = roots
-        entry_roots = slots_at_entry(self.analysed(code), slots, _hook.UNBOUND), globals, builtins
-        linked = self._observed(pending, code, entry_roots, Start(header, pending.arrived or {}))
-        answer: Optional[Tuple[types.CodeType, int]] = to_go_on(linked)
-        return answer
-
-    def add(self, pending: Pending, entry: Entry, start: Optional[Start] = None) -> types.CodeType:
-        """Add an entry that serves calls or observes first. Raises FullGraphError."""
-        if self.config.on_capture is not None:
-            self.config.on_capture(entry.record)
-        if entry.breaks and one_graph(self.config):
-            raise FullGraphError(self.py_func.__qualname__, entry.breaks, one_graph(self.config))
-        self.entries.append(entry)
-        if entry.why:
-            self.recompiles.append(entry.why)
-        if entry.observers:
-            pending.serve(entry)
-            self.pending.append(pending)
-        else:
-            entry.trial = trial_of(entry, self.config, self.on_result)
-            self.cache.add(entry.program, entry.payload)
-        return entry.linked_code if start is None else cast(types.CodeType, entry.moved_code)
-
-    def on_result(self, entry: Entry, lost: Optional[str]) -> None:
-        """Act on the result of A/B timing; ``lost`` is the reason if the original function was faster, else None."""
-        entry.retired = lost
-        if lost is None:
-            entry.trial = None
-            self.cache.replace(entry.program, entry.payload)
-
-    def on_slow_loop(self, kernels: List[Kernel], error: Break) -> None:
-        """Act on a loop that lost its timing: the next call is linked without these kernels, which now always miss."""
-        self.show_exits()
-        self.slow.update(dict.fromkeys(kernels, error))
-        owners = {id(kernel.owner) for kernel in kernels}
-        self.entries = [entry for entry in self.entries
-                        if entry.observers or owners.isdisjoint(id(launcher.owner) for launcher in entry.launchers)]
-        self._fill_cache()
-
-    def on_idle(self) -> None:
-        """Compiling this function gained nothing: drop linked code of callers that gains nothing else, either."""
-        for caller in list(self.callers):
-            caller._fill_cache()
-
-    def _fill_cache(self) -> None:
-        self.cache.clear()
-        for entry in self.entries:
-            if not entry.observers:
-                self.cache.add(entry.program, entry.payload)
-
-    def callee_of(self, code: types.CodeType, name: str) -> Optional["State"]:
-        """The state of a function that this one calls."""
-        callee = self.callees.get(id(code)) or callee_state(code, name, self.config, self.budget)
-        if callee is not None:
-            self.callees[id(code)] = callee
-            callee.callers.add(self)
-        return callee
-
-    def _why_again(self, roots: Tuple[Any, ...]) -> str:
-        """The guard of the newest entry that fails for this call, as a sentence; "" for the first capture."""
-        if not self.entries:
-            return self.dropped
-        entry = self.entries[-1]
-        outcome = entry.program.evaluate_python(*roots)
-        if outcome.reason is None:
-            return ""
-        guard = entry.program.guards[outcome.failed] if outcome.failed != NO_GUARD else None
-        line = entry.lines.get(guard.sources[0]) if guard is not None else None
-        failed = outcome.reason[len("guard "):] if outcome.reason.startswith("guard `") else outcome.reason
-        return reason("PJ301", guard=failed, **({"line": line} if line else {}))
+    def segments(self) -> List[Captured]:
+        """The segments that became kernels."""
+        return [candidate.segment for _, candidate, _ in self.kept]
 
 
-def reset() -> None:
-    """Drop everything that captures and calls have shown, for all functions."""
-    for state in list(_states.values()) + list(_callees.values()):
-        state.reset()
+def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], observed: ObservedKinds,
+               pending: Optional[Pending], why: str, start: Optional[Start] = None) -> Entry:
+    """The entry for one call; for the arguments see `EntryRequest`."""
+    with signals_deferred():
+        request = EntryRequest(state, code, roots, observed, pending, why, start, Clock())
+        captures = _capture(request)
+        kernels = _plan_and_compile(request, captures)
+        launchers = _place_launchers(request, captures, kernels)
+        observers = _place_observers(request, captures)
+        calls = call_sites(state, captures.results)
+        linked = _link(request, captures, launchers, observers, calls)
+        program = _guard(request, captures, kernels, launchers)
+        return _entry(request, captures, kernels, launchers, observers, calls, linked, program)
 
 
-@atexit.register
-def show_exits() -> None:
-    """Log the exit counts of all functions."""
-    for state in list(_states.values()) + list(_callees.values()):
-        state.show_exits()
+def _capture(request: EntryRequest) -> Captures:
+    """One capture for each kind of observed values."""
+    profiles, results = request.observed.profiles, []
+    with recorded(request.state.config.print_after_all) as stages:
+        numbering = Numbering(request.code.co_name, len(profiles) == 1, stages)
+        for profile in profiles:
+            results.append(capture(_capture_request(request, profile)))
+            enlist_frameless_start(results[-1])
+            numbering.add(results[-1])
+    broken = sorted(dict(found for one in reversed(results) for found in one.breaks()).items())
+    request.clock.done("capture")
+    return Captures(results, broken, stages)
 
 
-def forget(because: str) -> None:
-    """Drop the entries of all functions; kernels stay."""
-    for state in list(_states.values()) + list(_callees.values()):
-        state.forget(because)
+def _capture_request(request: EntryRequest, profile: Dict[int, Abstract]) -> CaptureRequest:
+    state, config, start = request.state, request.state.config, request.start
+    options = CaptureOptions(
+        specialisation=state.specialisation, unrolling=config.max_loop_unrolling if config.loop_unrolling else 0,
+        force_breaks=config.force_breaks, ignored_flags=state.ignored_flags, constant_globals=state.constant_globals,
+        precision=config.auto_mixed_precision)
+    return CaptureRequest(state.analysed(request.code), request.roots, _hook.UNBOUND, profile, options,
+                          inliner_of(config), start.arrived if start is not None else None, state.hints)
 
 
-def attach(py_func: types.FunctionType, config: Any) -> State:
-    """Mark a function's code so that its calls are captured, or record why it is not.
-
-    A mark belongs to a code object. So a function whose code is already marked for another function runs as a twin.
-    """
-    code = py_func.__code__
-    function = py_func if id(code) not in _states else twin_with(py_func, replace_code(code))
-    state = State(py_func, function, config)
-    skip = why_not_captured(code)
-    if skip is not None:
-        state.skip = REASONS[skip]
-        if one_graph(config):
-            report = break_report(Break(skip), code.co_filename, code.co_firstlineno, "")
-            raise FullGraphError(py_func.__qualname__, [report], one_graph(config))
-        return state
-    _hook.mark(function.__code__, state.cache, _weakly(state.on_miss))
-    _states[id(function.__code__)] = state
-    return state
+def _plan_and_compile(request: EntryRequest, captures: Captures) -> Kernels:
+    """A kernel for each candidate, or the reason why there is none. Each kernel is planned before it is compiled."""
+    outcomes = [[kernel_of(request.state, candidate) for candidate in one.candidates] for one in captures.results]
+    kept = [(number, candidate, kernel) for number, one in enumerate(captures.results)
+            for candidate, kernel in zip(one.candidates, outcomes[number]) if isinstance(kernel, Kernel)]
+    request.clock.done("compile")
+    return Kernels(outcomes, kept)
 
 
-def callee_state(code: types.CodeType, name: str, config: Any, budget: Any = None) -> Optional[State]:
-    """The state of a function that linked code with these options calls; it lives as long as a caller's state.
-
-    None for the code of a jitted function, which has a state already.
-    """
-    state = _callees.get((id(code), config))
-    if state is None and id(code) not in _states:
-        function = stand_in(code, name)
-        state = State(function, function, config, budget)
-        state.callee = _hook.Callee(code, state.cache, _weakly(state.on_miss), _weakly(state.on_idle))
-        _callees[id(code), config] = state
-    return state
+def _place_launchers(request: EntryRequest, captures: Captures, kernels: Kernels) -> Launchers:
+    """Launchers, the sites where linked code calls them, and re-entries."""
+    sites, made, last = make_sites(kernels.kept, captures.function)
+    reentries: Dict[Any, Reentry] = {}
+    for number, one in enumerate(captures.results):
+        segments = [candidate.segment for which, candidate, _ in kernels.kept if which == number]
+        reentries.update(reentries_of(request.state, one, number, segments))
+    measure_loops(request.state, captures.first.cfg, made, list(reentries.values()))
+    return Launchers(sites, made, last, reentries, frameless_start_of(captures.function, made))
 
 
-def _weakly(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method, without keeping its object alive; once the object is dead, it does nothing."""
-    weak = weakref.WeakMethod(method)
-
-    def call(*args: Any) -> Any:
-        alive = weak()
-        return alive(*args) if alive is not None else None
-
-    return call
-
-
-def _misfit(entry: Entry) -> Dict[str, str]:
-    """The kernels for which an entry was retired, the line where they begin, and their guard that failed."""
-    names = [launcher.name for launcher in entry.launchers if launcher.misses]
-    numbers = {int(name.rpartition("_")[2]) for name in names}
-    line = min([segment.start_line for segment in entry.segments if segment.id in numbers] or [0])
-    return {"kernel": " and ".join(names), "line": str(line), "guard": _guard_that_failed(entry)}
+def _place_observers(request: EntryRequest, captures: Captures) -> Observers:
+    """Observers of unknown values, and the code by which a running call moves to newer code."""
+    pending = request.pending
+    if pending is None:
+        return Observers()
+    found = pending.to_observe([index for one in captures.results for index in one.observable()], dict(captures.broken))
+    observers = {index: pending.observe(index) for index in found}
+    return Observers(observers, *make_osr_checks(captures.first, pending, observers)) if observers else Observers()
 
 
-def _guard_that_failed(entry: Entry) -> str:
-    """The guard of a segment for which the entry was retired."""
-    failed = [launcher.program.last_failed for launcher in entry.launchers if launcher.misses]
-    return "; ".join(str(guard) for guard in dict.fromkeys(failed) if guard is not None)
+def _link(request: EntryRequest, captures: Captures, launchers: Launchers, observers: Observers,
+          calls: CallSites) -> LinkedCode:
+    """The linked code, and the code in which a running call continues."""
+    header = request.start.header if request.start is not None else None
+    linked = linked_code(request.state.config, captures.first, launchers, observers, calls, header)
+    request.clock.done("link")
+    return linked
+
+
+def _guard(request: EntryRequest, captures: Captures, kernels: Kernels, launchers: Launchers) -> GuardProgram:
+    """The guard program. It also fetches the inputs of a kernel that runs before the function has a frame."""
+    causes = [cause for one in captures.results for cause in one.causes()]
+    by_shape = request.state.config.enable_dynamic_shape is False
+    start = launchers.frameless_start
+    return entry_program(kernels.segments, causes, request.roots if by_shape else None,
+                         start.inputs if start is not None else (),
+                         [entry.program for entry in request.state.entries])
+
+
+def _entry(request: EntryRequest, captures: Captures, kernels: Kernels, launchers: Launchers,
+           observers: Observers, calls: CallSites, linked: LinkedCode, program: GuardProgram) -> Entry:
+    """The entry, with its reports; captures drop the user's values."""
+    instructions, reentries = captures.function.instructions, launchers.reentries.values()
+    reports = _reports(request, captures, kernels, launchers, observers)
+    record = CaptureRecord(request.state.py_func, captures, kernels.outcomes, [one.kernel for one in reentries],
+                           linked.linked, program, reports, request.clock.seconds)
+    hinted = {index: line for one in captures.results for index, line in one.hinted().items()}
+    if (request.observed.kinds or hinted) and not observers.observers and request.observed.renewals < MAX_RENEWALS:
+        for launcher in launchers.last:
+            launcher.entry = program
+    counters = counted(instructions, launchers.made) + counted(instructions, reentries, is_reentry=True)
+    for one in captures.results:
+        one.release()
+    return Entry(
+        program=program, code=linked, launchers=[one.launcher for one in launchers.made],
+        reentries=[reentry.launcher for reentry in reentries], counters=counters,
+        patience=patience(request.state.config, kernels.segments), callees=calls.states(),
+        feedback=EntryFeedback(request.observed, observers.observers, hinted), reports=reports, record=record)
+
+
+def _reports(request: EntryRequest, captures: Captures, kernels: Kernels, launchers: Launchers,
+             observers: Observers) -> EntryReports:
+    """The reports of an entry. A further capture adds only the segments that became kernels."""
+    first, results, filename = captures.first, captures.results, request.code.co_filename
+    segments = segment_reports(first, kernels.outcomes[0])
+    for one, kernels_or_breaks in zip(results[1:], kernels.outcomes[1:]):
+        segments += [report for report in segment_reports(one, kernels_or_breaks) if report.kind == "kernel"]
+    return EntryReports(
+        segments=segments, breaks=break_reports(first, filename, break_causes(results, captures.broken)),
+        stays=break_reports(first, filename, observers.stays),
+        reentries=[reentry_report(results[number], results[number].reentries[key])
+                   for number, key in launchers.reentries],
+        guard_lines=lines_of(kernels.segments), why=request.why)

@@ -13,19 +13,21 @@ from typing import AbstractSet, Any, Dict, List, Optional, Tuple, Union
 from pijit.core import _hook
 from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.capture.build.guards import entry_program
+from pijit.core.capture.context import CaptureOptions
 from pijit.core.capture.driver import Capture, CaptureRequest, capture
 from pijit.core.capture.profile.type_feedback import ObservedKinds, Pending
-from pijit.core.capture_records import Entry
-from pijit.core.entries import inliner_of, make_entry
+from pijit.core.entries.call_sites import inliner_of
+from pijit.core.entries.entry import Entry
 from pijit.core.errors import report_internal
 from pijit.core.frameless_calls import entry_inputs
+from pijit.core.function_state import State
 from pijit.core.graph.ir import Graph
 from pijit.core.graph.passes import recorded
 from pijit.core.graph_mode import one_graph
 from pijit.core.hinting import TypeHintWarning
 from pijit.core.internal_functions import bound_locals
 from pijit.core.named_tuples import NamedTuple
-from pijit.core.pipeline import State
+from pijit.core.pipeline import make_entry
 from pijit.core.reasons import reason
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import Local
@@ -40,7 +42,7 @@ def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tupl
     state = State(function, function, known.config)
     state.met, state.hints = known.met, known.hints
     state.ignored_flags, state.constant_globals = known.ignored_flags, known.constant_globals
-    observed = known.entries[-1].observed if known.entries else ObservedKinds()
+    observed = known.entries[-1].feedback.observed if known.entries else ObservedKinds()
     roots = _roots(function, args, kwargs)
     try:
         with recorded():
@@ -84,13 +86,15 @@ def whole_graph(state: State, roots: Tuple[Any, ...], host_functions: Tuple[Any,
     """
     function = state.py_func
     analysed = state.analysed(function.__code__)
-    profile = ObservedKinds().profiles[0]
-    result = capture(CaptureRequest(analysed, roots[0], _hook.UNBOUND, roots[1], roots[2], profile, None,
-                                    state.specialisation, inliner_of(state.config), unrolling, None, state.hints,
-                                    abandons, state.ignored_flags, state.constant_globals, host_functions, False,
-                                    abandons, roots if has_static_shapes else None))
+    static_roots = roots if has_static_shapes else None
+    options = CaptureOptions(
+        specialisation=state.specialisation, unrolling=unrolling, improved=abandons, ignored_flags=state.ignored_flags,
+        constant_globals=state.constant_globals, host_functions=host_functions, handlers=False, abandons=abandons,
+        static_roots=static_roots)
+    result = capture(CaptureRequest(analysed, roots, _hook.UNBOUND, ObservedKinds().profiles[0], options,
+                                    inliner_of(state.config), None, state.hints))
     try:
-        return _whole(result, roots if has_static_shapes else None)
+        return _whole(result, static_roots)
     finally:
         result.release()
 
@@ -123,7 +127,7 @@ def prepare(state: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None
     try:
         entry = make_entry(state, state.function.__code__, _roots(state.function, args, kwargs), ObservedKinds(),
                            pending, "")
-        if not entry.observers and not (entry.breaks and one_graph(state.config)):
+        if not entry.feedback.observers and not (entry.reports.breaks and one_graph(state.config)):
             state.add(pending, entry)
     except TypeHintWarning:
         raise

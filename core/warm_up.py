@@ -74,7 +74,7 @@ class Budget:
 
     def expected(self) -> float:
         """Estimated seconds of compiling a function about which nothing is known."""
-        imports = sum(multiple for module, multiple in (("pijit.core.pipeline", IMPORTS), ("numpy", NUMPY))
+        imports = sum(multiple for module, multiple in (("pijit.core.function_state", IMPORTS), ("numpy", NUMPY))
                       if module not in sys.modules)
         return self._startup * (CAPTURE + imports) + self._of_characters(USUAL_SOURCE)
 

@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 import numpy
 
-from pijit.guards.guard import Guard, GuardStep
+from pijit.guards.guard import GuardStep, OnSource
 from pijit.guards.pairs import ArrayPair
 from pijit.guards.source import Source
 
@@ -16,7 +16,7 @@ __all__ = ["AxisLength", "SameAxis"]
 ENDLESS = 2 ** 63 - 1
 
 
-class AxisLength(Guard):
+class AxisLength(OnSource):
     """The value is exactly an array, and the length of an axis is in a range and in a residue class.
 
     The length is from `least` to `most`, and `remainder` more than a multiple of `divisor`.
@@ -29,7 +29,6 @@ class AxisLength(Guard):
 
     __slots__ = fields = ("source", "axis", "least", "most", "divisor", "remainder")
     cost = 4
-    source: Source
     axis: int
     least: int
     most: int

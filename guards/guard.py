@@ -49,7 +49,7 @@ from pijit.guards.source import (
 )
 
 __all__ = ["Equals", "FunctionCode", "Guard", "IntRange", "IsAbsent", "IsArray", "IsConfined", "IsIdentical", "IsType",
-           "IsUnbound", "LengthIs", "OwnCountIs"]
+           "IsUnbound", "LengthIs", "OnObject", "OnSource", "OwnCountIs"]
 
 
 class GuardStep(NamedTuple):
@@ -78,7 +78,7 @@ class Guard(Record):
 
     @property
     def sources(self) -> Tuple[Source, ...]:
-        return (self.source,)  # type: ignore[attr-defined]
+        raise NotImplementedError
 
     @property
     def reads(self) -> Tuple[Source, ...]:
@@ -110,11 +110,21 @@ class Guard(Record):
             return str(absence)
 
 
-class OnObject(Guard):
+class OnSource(Guard):
+    """Base of the guards on one source."""
+
+    __slots__ = ()
+    source: Source
+
+    @property
+    def sources(self) -> Tuple[Source, ...]:
+        return (self.source,)
+
+
+class OnObject(OnSource):
     """Base of the guards that compare with one object by identity, without keeping it alive."""
 
     __slots__ = fields = ("source", "held")
-    source: Source
     held: Held
 
     def __init__(self, source: Source, value: Any) -> None:
@@ -145,7 +155,7 @@ class IsType(OnObject):
         return None if type(value) is self.held.get() else was_type(self.source, self.held.text, value)
 
 
-class IsArray(Guard):
+class IsArray(OnSource):
     """The value is exactly a numpy.ndarray with this dtype, number of dimensions and memory layout.
 
     Args:
@@ -157,7 +167,6 @@ class IsArray(Guard):
 
     __slots__ = fields = ("source", "dtype", "ndim", "layout", "writeable", "aligned")
     cost = 3
-    source: Source
     dtype: numpy.dtype[Any]
     ndim: int
     layout: str
@@ -227,7 +236,7 @@ class IsIdentical(OnObject):
         return f"{self.source} was {old} and is now {'another object, also ' if old == new else ''}{new}"
 
 
-class Equals(Guard):
+class Equals(OnSource):
     """The value has the exact type of `constant` and equals it, floats by their bits: nan equals nan, -0.0 not 0.0.
 
     Constants are None, Ellipsis, bool, int, float, complex, str, bytes, and tuples of those, all of exact type. So no
@@ -236,7 +245,6 @@ class Equals(Guard):
 
     __slots__ = fields = ("source", "constant")
     cost = 4
-    source: Source
     constant: Any
 
     def __init__(self, source: Source, constant: Any) -> None:
@@ -261,11 +269,10 @@ class Equals(Guard):
         return f"{self.source} was {describe(self.constant)} and is now {describe(value)}"
 
 
-class IntRange(Guard):
+class IntRange(OnSource):
     """The value is exactly an int and fits a signed 64-bit integer."""
 
     __slots__ = fields = ("source",)
-    source: Source
 
     def __str__(self) -> str:
         return f"{self.source} is an int, -2**63 <= {self.source} < 2**63"
@@ -280,11 +287,10 @@ class IntRange(Guard):
         return f"{self.source} was an int that fits 64 bits and is now {describe(value)}"
 
 
-class LengthIs(Guard):
+class LengthIs(OnSource):
     """The value is a plain tuple or exactly a list or dict, of `length` items."""
 
     __slots__ = fields = ("source", "length")
-    source: Source
     length: int
 
     def __str__(self) -> str:
@@ -302,14 +308,13 @@ class LengthIs(Guard):
         return f"{self.source} had {count(self.length, 'item')} and now has {len(value)}"
 
 
-class OwnCountIs(Guard):
+class OwnCountIs(OnSource):
     """The value is an instance with `count` attributes of its own, not counting slots.
 
     No dict is made for an instance that has none yet.
     """
 
     __slots__ = fields = ("source", "count")
-    source: Source
     count: int
 
     def __str__(self) -> str:
@@ -329,7 +334,7 @@ class OwnCountIs(Guard):
         return f"{self.source} had {count(self.count, 'attribute')} of its own and now has {found}"
 
 
-class IsConfined(Guard):
+class IsConfined(OnSource):
     """Nothing but the frame refers to the object: there are `references` references without those of the evaluation.
 
     It proves that captured code still owns an object whose reference it kept in variables while bytecode ran.
@@ -338,7 +343,6 @@ class IsConfined(Guard):
     __slots__ = fields = ("source", "references")
     cost = 5
     has_twin = False
-    source: Source
     references: int
 
     def __str__(self) -> str:
@@ -351,7 +355,7 @@ class IsConfined(Guard):
         return None
 
 
-class IsUnbound(Guard):
+class IsUnbound(OnSource):
     """A local or cell has no value, or a global name is in neither dict; TypeError for other sources."""
 
     __slots__ = fields = ("source",)

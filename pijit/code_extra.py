@@ -38,8 +38,8 @@ def get_code_extra(f: Callable[..., Any]) -> Optional[CodeExtra]:
     state = state_of(f)
     if state is None:
         return None
-    extra = CodeExtra(stat=_stat(state), compile_count_=len(state.entries),
-                      break_count_=sum(1 for entry in state.entries if not all(one.in_handler for one in entry.breaks)))
+    with_breaks = [entry for entry in state.entries if not all(one.in_handler for one in entry.reports.breaks)]
+    extra = CodeExtra(stat=_stat(state), compile_count_=len(state.entries), break_count_=len(with_breaks))
     if state.entries:
         extra["code"] = CodeExtra(_newest(state.entries[-1]))
     return extra
@@ -52,6 +52,6 @@ def _stat(state: Any) -> str:
 
 
 def _newest(entry: Any) -> Dict[str, Any]:
-    kernels = ["k{}".format(segment.id) for segment in entry.segments if segment.kind == "kernel"]
-    return {"compiled_code_": entry.linked_code, "phase_": ",".join(kernels),
+    kernels = ["k{}".format(segment.id) for segment in entry.reports.segments if segment.kind == "kernel"]
+    return {"compiled_code_": entry.code.linked, "phase_": ",".join(kernels),
             "guard_": "\n".join(entry.guards), "call_count_": entry.calls + 1}

@@ -44,9 +44,9 @@ def set_context(mode: Optional[int] = None, jit_syntax_level: Optional[str] = No
                                jit_syntax_level or before.jit_syntax_level)
     if after != before:
         graph_mode.change(after)
-        pipeline = sys.modules.get("pijit.core.pipeline")  # not imported before something is jitted
-        if pipeline is not None:
-            pipeline.forget("set_context")
+        function_state = sys.modules.get("pijit.core.function_state")  # not imported before something is jitted
+        if function_state is not None:
+            function_state.forget("set_context")
 
 
 def _refuse_others(name: str, value: Any, accepted: Any, words: str) -> None:

@@ -187,6 +187,6 @@ def reset() -> None:
     Example:
         >>> reset()
     """
-    pipeline = sys.modules.get("pijit.core.pipeline")  # not imported before something is jitted
-    if pipeline is not None:
-        pipeline.reset()
+    function_state = sys.modules.get("pijit.core.function_state")  # not imported before something is jitted
+    if function_state is not None:
+        function_state.reset()

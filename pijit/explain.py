@@ -50,12 +50,12 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     refusal = why_not_python()
     if refusal is not None:
         return _report(function, REASONS["PJ105"], (), ())
-    from pijit.core import pipeline
+    from pijit.core import function_state
     from pijit.core.preview import preview
 
     if state is None:
         function = plain_twin(function)
-        state = pipeline.attach(function, Options())
+        state = function_state.attach(function, Options())
     py_func = state.py_func
     entries, failures = state.entries, state.failures
     asked = args or kwargs or (not entries and _callable_with(py_func, receiver))
@@ -96,15 +96,18 @@ def _class_report(cls: type) -> Report:
 def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
             recompiles: Sequence[str], failures: Sequence[str] = (), exits: Any = None) -> Report:
     records = tuple(entry.record for entry in entries)
-    parts = {name: tuple(item for entry in entries[-1:] for item in getattr(entry, name))
-             for name in ("segments", "breaks", "guards", "reentry_reports")}
+    newest = entries[-1:]
+    guards = [guard for entry in newest for guard in entry.guards]
     return Report(name=function.__qualname__, filename=function.__code__.co_filename,
                   source=_source(function), skipped=skip, recompiles=tuple(recompiles),
                   failures=tuple(failures), effects=records[-1].effects if records else (), records=records,
                   exits=exits if exits is not None else counts_of(entries),
                   inlined=records[-1].inlined if records else (),
                   retired=tuple(entry.retired for entry in entries if entry.retired),
-                  **dict(parts, guards=tuple(sorted(parts["guards"], key=lambda guard: "L['" not in guard))))
+                  segments=tuple(one for entry in newest for one in entry.reports.segments),
+                  breaks=tuple(one for entry in newest for one in entry.reports.breaks),
+                  reentry_reports=tuple(one for entry in newest for one in entry.reports.reentries),
+                  guards=tuple(sorted(guards, key=lambda guard: "L['" not in guard)))
 
 
 def cold_report(f: Any) -> Report:

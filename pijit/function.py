@@ -11,7 +11,7 @@ from typing import Any, List, Type
 
 from pijit.checking import Checker
 from pijit.compare import TOLERANCES
-from pijit.core import pipeline, preview
+from pijit.core import function_state, preview
 from pijit.core._hook import JitFunction
 from pijit.core.named_tuples import NamedTuple
 from pijit.differential import checked_call
@@ -46,7 +46,7 @@ class Jitted(JitFunction):
 
     def __init__(self, py_func: types.FunctionType, options: Options) -> None:
         shower = printing.shower(options, py_func.__code__.co_filename)
-        state = pipeline.attach(py_func, Options(options.changed(), shower))
+        state = function_state.attach(py_func, Options(options.changed(), shower))
         super().__init__(state.function, state)
         self.__dict__["__wrapped__"] = py_func
 
@@ -69,7 +69,7 @@ class Jitted(JitFunction):
     @property
     def graphs(self) -> List[Any]:
         """The reports of the segments that became kernels, over all entries, oldest first."""
-        segments = [segment for entry in self.state.entries for segment in entry.segments]
+        segments = [segment for entry in self.state.entries for segment in entry.reports.segments]
         return [segment for segment in segments if segment.kind == "kernel"]
 
     def __dir__(self) -> List[str]:

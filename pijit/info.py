@@ -98,7 +98,7 @@ def info(f: Callable[..., Any]) -> Info:
         name=state.py_func.__qualname__, filename=code.co_filename, lineno=code.co_firstlineno,
         options=state.config.changed(), skipped=state.skip, hits=state.counts[0], misses=state.counts[1],
         entries=len(state.entries), limit=cache.limit, kernels=len(launchers),
-        breaks=sum(len(entry.breaks) for entry in newest),
+        breaks=sum(len(entry.reports.breaks) for entry in newest),
         calls={launcher.name: launcher.calls for launcher in launchers}, recompiles=tuple(state.recompiles),
         failures=tuple(state.failures), callees=tuple(callee.py_func.__qualname__ for entry in newest
                                                       for callee in entry.callees), exits=counts_of(newest))

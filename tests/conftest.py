@@ -197,7 +197,7 @@ def no_collections():
 def short_collections():
     """Leave what exists out of collections: with all that numba makes, each would take a tenth of a second."""
     if COMPILES:
-        importlib.import_module("pijit.core.pipeline")
+        importlib.import_module("pijit.core.function_state")
     gc.collect()
     gc.freeze()
 

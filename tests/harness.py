@@ -97,7 +97,7 @@ def nothing_breaks(cases):
 
 def kernel_count(f):
     """The number of kernels in the entry of `f` that has most."""
-    counts = [sum(segment.kind == "kernel" for segment in entry.segments) for entry in f.state.entries]
+    counts = [sum(segment.kind == "kernel" for segment in entry.reports.segments) for entry in f.state.entries]
     return max(counts + [0])
 
 

@@ -1,7 +1,7 @@
 """Copies of Python functions with another code object. This module must stay cheap to import.
 
-Checked calls and whole programs call copies that pijit does not know. `pipeline` makes a copy if a code object belongs
-to two jitted functions.
+Checked calls and whole programs call copies that pijit does not know. `function_state` makes a copy if a code object
+belongs to two jitted functions.
 """
 
 from __future__ import annotations

@@ -25,6 +25,8 @@ from pijit.guards.source import ClosureCell, Global, Scope
 
 if TYPE_CHECKING:
     from pijit.core.capture.inline.inliner import Inliner
+    from pijit.core.capture.models.functions.callees import Callee
+    from pijit.core.capture.models.functions.function_values import FunctionValue
     from pijit.core.capture.models.protocol import Interpreter
 
 
@@ -48,123 +50,189 @@ def _as_setting(value: Abstract) -> Abstract:
     return value
 
 
-class CaptureContext:
-    """Capture context: the frame at entry, options, and facts that are found while the function is analysed.
+class CaptureOptions(NamedTuple):
+    """The options of a capture; the contexts of inlined callees share them.
 
-    Options and inputs:
-
-    - ``feedback``: the types that earlier runs have shown for results of instructions that stay bytecode.
-    - ``specialisation``: which numbers may be known by value.
-    - ``inliner`` inlines calls of Python functions; ``depth`` is the number of inlined calls around this function.
-    - ``unrolling``: loops over containers are unrolled up to this number of iterations.
-    - ``hinted``: the hints of the program, see `hints`.
-    - ``samples``: objects that stand for the elements of long lists.
-    - ``catches``: ids of the exception classes that the caller handles, see `exceptions`; None if it handles nothing.
-    - ``within``: codes of the functions around a call made here, outermost first; ``around``: the inlined ones of
-      them, as Callees.
-    - ``shared``: variables of this function that are in cells, see `shared_cells`.
-    - ``work`` counts the steps of the capture against its budget.
-
-    Found while the function is analysed:
-
-    - ``changed``: locations that captured code writes, as (name or class, id of the object, namespace or cell).
-    - ``locations``: those of them that are variables of segments; ``stores``: which of these an instruction writes.
-    - ``callees``: (code, name) of functions that an instruction calls and that are not inlined; ``uncompiled``: the
-      instructions where such a function runs uncompiled, see `may_compile_alone`.
-    - ``mutates``: captured code changes a container.
-    - ``guessed``: instructions whose result type is assumed without type feedback, or whose item was missing. Their
-      results are observed.
-    - ``looping``: calls of inlined functions that have loops; ``leaving``: calls that a kernel may leave in the
-      middle, with the reason, see `cold_paths`.
-    - ``texts``: sources of strings whose characters are read, so that only their class is known.
-    - ``objects``: codes of functions that are used for more than a call on the spot, and the (code, name) of inlined
-      functions' variables that must be in cells.
-    - ``by_bytecode``: codes of functions whose calls are not inlined.
-    - ``stepped``: by calls of ``next``, the variables whose iterators they step.
-    - ``sizes``: by calls, how much code is inlined there.
-    - ``shown``: instructions that may run code which reads the frame.
-    - ``ignored_flags``: floating-point flags that the function runs without, whatever NumPy's error state is.
-    - ``constant_globals``: the function's namespace never changes, so that what it holds needs no guards.
-    - ``host_functions``: functions whose calls become operations of the graph, see `host_calls`.
-    - ``handlers``: whether bytecode may enter exception handlers, and kernels again. Captures for gradients have no
-      such entries: if there is an exception, the tape runs the call again.
-    - ``static_roots``: the locals and cells of the call, the globals and the builtins, if the shapes that arrays from
-      outside have there are constants; else None. Loops over short ranges are unrolled then.
-    - ``ranges``: whether loops over short ranges are unrolled, because their index selects objects.
-    - ``abandons``: side exits give the call up: they leave no values, because the caller runs it in another way. Loops
-      handle the interpreter's requests inside the kernel.
-    - ``precision``: the name of the dtype in which graphs may compute float64 arrays; None: float64.
+    Attributes:
+        specialisation: which numbers may be known by value.
+        unrolling: loops over containers are unrolled up to this number of iterations.
+        force_breaks: None, "every" or an instruction.
+        improved: whether the optimising passes run.
+        ignored_flags: floating-point flags that the function runs without, whatever NumPy's error state is.
+        constant_globals: the function's namespace never changes, so that what it holds needs no guards.
+        host_functions: functions whose calls become operations of the graph, see `host_calls`.
+        handlers: whether bytecode may enter exception handlers, and kernels again. Captures for gradients have no such
+            entries: if there is an exception, the tape runs the call again.
+        abandons: side exits give the call up: they leave no values, because the caller runs it in another way. Loops
+            handle the interpreter's requests inside the kernel.
+        static_roots: the locals and cells of the call, the globals and the builtins, if the shapes that arrays from
+            outside have there are constants; else None. Loops over short ranges are unrolled then.
+        precision: the name of the dtype in which graphs may compute float64 arrays; None: float64.
     """
 
-    __slots__ = ("function", "globals", "builtins", "cells", "feedback", "specialisation", "changed", "locations",
-                 "stores", "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "uncompiled",
-                 "mutates", "hinted", "texts", "objects", "by_bytecode", "stepped", "samples", "catches",
-                 "within", "around", "sizes", "shared", "work", "shown", "ignored_flags", "constant_globals",
-                 "host_functions", "handlers", "abandons", "static_roots", "ranges", "precision")
+    specialisation: Specialisation = Specialisation()
+    unrolling: int = 16
+    force_breaks: Any = None
+    improved: bool = True
+    ignored_flags: int = 0
+    constant_globals: bool = False
+    host_functions: Tuple[Any, ...] = ()
+    handlers: bool = True
+    abandons: bool = False
+    static_roots: Optional[Tuple[Any, ...]] = None
+    precision: Optional[str] = None
+
+
+class KnownTypes(NamedTuple):
+    """Types that the code of a function does not tell.
+
+    Attributes:
+        feedback: the types that earlier runs have shown for results of instructions that stay bytecode.
+        hinted: the hints of the program, see `hints`.
+        samples: objects that stand for the elements of long lists.
+        ranges: whether loops over short ranges are unrolled, because their index selects objects.
+    """
+
+    feedback: Dict[int, Abstract]
+    hinted: HintedTypes
+    samples: TypeSamples
+    ranges: RangeUnrolling
+
+
+def no_known_types() -> KnownTypes:
+    """The known types of a function that is inlined: instructions of callees have none."""
+    return KnownTypes({}, HintedTypes(), TypeSamples(), RangeUnrolling())
+
+
+class Findings:
+    """Facts that are found while a function is analysed; most of them by instruction.
+
+    Attributes:
+        stores: which variables of segments an instruction writes, see ``CaptureContext.locations``.
+        callees: (code, name) of functions that an instruction calls and that are not inlined.
+        uncompiled: the instructions where such a function runs uncompiled, see `may_compile_alone`.
+        mutates: captured code changes a container.
+        guessed: instructions whose result type is assumed without type feedback, or whose item was missing. Their
+            results are observed.
+        looping: calls of inlined functions that have loops.
+        leaving: calls that a kernel may leave in the middle, with the reason, see `cold_paths`.
+        texts: sources of strings whose characters are read, so that only their class is known.
+        objects: codes of functions that are used for more than a call on the spot, and the (code, name) of inlined
+            functions' variables that must be in cells.
+        by_bytecode: codes of functions whose calls are not inlined.
+        stepped: by calls of ``next``, the variables whose iterators they step.
+        sizes: by calls, how much code is inlined there.
+        shown: instructions that may run code which reads the frame.
+    """
+
+    __slots__ = ("stores", "callees", "uncompiled", "mutates", "guessed", "looping", "leaving", "texts", "objects",
+                 "by_bytecode", "stepped", "sizes", "shown")
+
+    def __init__(self) -> None:
+        self.stores: Dict[int, Set[str]] = {}
+        self.callees: Dict[int, List[Tuple[CodeType, str]]] = {}
+        self.uncompiled: Set[int] = set()
+        self.mutates = False
+        self.guessed: Set[int] = set()
+        self.looping: Set[int] = set()
+        self.leaving: Dict[int, Break] = {}
+        self.texts: Set[Any] = set()
+        self.objects: Set[Any] = set()
+        self.by_bytecode: Set[CodeType] = set()
+        self.stepped: Dict[int, str] = {}
+        self.sizes: Dict[int, int] = {}
+        self.shown: Set[int] = set()
+
+    def note_call(self, index: int, function: FunctionType, compiles: bool) -> None:
+        """Note a function that is called and not inlined, and whether it is compiled on its own."""
+        if not compiles:
+            self.uncompiled.add(index)
+            return
+        code, name = function.__code__, function.__qualname__
+        known = self.callees.setdefault(index, [])
+        if all(other is not code for other, _ in known):
+            known.append((code, name))
+
+
+class CaptureContext:
+    """Capture context of a function: the names that it sees, the options, and facts about it.
+
+    Attributes:
+        function: the decoded function.
+        globals, builtins, cells: where its names are looked up.
+        options: the options of the capture.
+        types: the known types of values that its code does not tell.
+        findings: facts that are found while the function is analysed.
+        changed: locations that captured code writes, as (name or class, id of the object, namespace or cell).
+        locations: those of them that are variables of segments.
+        inliner: inlines calls of Python functions; None if no call is inlined.
+        unrolling: loops over containers are unrolled up to this number of iterations.
+        work: counts the steps of the capture against its budget.
+        depth: the number of inlined calls around this function.
+        catches: ids of the exception classes that the caller handles, see `exceptions`; None if it handles nothing.
+        within: codes of the functions around a call made here, outermost first.
+        around: the inlined ones of them, as Callees.
+        shared: variables of this function that are in cells, see `shared_cells`.
+    """
+
+    __slots__ = ("function", "globals", "builtins", "cells", "options", "types", "findings", "changed", "locations",
+                 "inliner", "unrolling", "work", "depth", "catches", "within", "around", "shared")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
-                 feedback: Dict[int, Abstract], specialisation: Specialisation = Specialisation(),
-                 inliner: Optional[Inliner] = None, depth: int = 0, unrolling: int = 0,
-                 samples: Optional[TypeSamples] = None) -> None:
+                 options: CaptureOptions, types: KnownTypes, inliner: Optional[Inliner], unrolling: int,
+                 work: CaptureBudget, depth: int = 0) -> None:
         self.function = function
         self.globals = globals
         self.builtins = builtins
         self.cells = cells
-        self.feedback = feedback
-        self.specialisation = specialisation
+        self.options = options
+        self.types = types
+        self.findings = Findings()
         self.changed: Set[Any] = set()
         self.locations: Locations = {}
-        self.stores: Dict[int, Set[str]] = {}
-        self.guessed: Set[int] = set()
-        self.looping: Set[int] = set()
-        self.leaving: Dict[int, Break] = {}
         self.inliner = inliner
-        self.depth = depth
         self.unrolling = unrolling
-        self.mutates = False
-        self.hinted = HintedTypes()
-        self.texts: Set[Any] = set()
-        self.callees: Dict[int, List[Tuple[CodeType, str]]] = {}
-        self.uncompiled: Set[int] = set()
-        self.stepped: Dict[int, str] = {}
-        self.objects: Set[Any] = set()
-        self.by_bytecode: Set[CodeType] = set()
-        self.samples = samples if samples is not None else TypeSamples()
+        self.work = work
+        self.depth = depth
         self.catches: Optional[Tuple[int, ...]] = None
         self.within: Tuple[CodeType, ...] = ()
         self.around: Tuple[Any, ...] = ()
-        self.sizes: Dict[int, int] = {}
         self.shared: FrozenSet[str] = frozenset()
-        self.work = CaptureBudget()
-        self.shown: Set[int] = set()
-        self.ignored_flags = 0
-        self.constant_globals = False
-        self.host_functions: Tuple[Any, ...] = ()
-        self.handlers = True
-        self.abandons = False
-        self.static_roots: Optional[Tuple[Any, ...]] = None
-        self.precision: Optional[str] = None
-        self.ranges = RangeUnrolling()
 
     @property
     def base(self) -> "CaptureContext":
         """The context of the captured function, into which the others are inlined."""
         return self
 
+    @property
+    def outermost(self) -> Dict[str, Any]:
+        """The globals of the captured function."""
+        return self.globals
+
+    @property
+    def callee(self) -> Optional[Callee]:
+        """The function that is inlined; None for the captured function and for what is made and called on the spot."""
+        return None
+
+    @property
+    def closure(self) -> Optional[FunctionValue]:
+        """The value of the inlined function if captured code made it; else None."""
+        return None
+
     def static_shape(self, source: Any) -> Optional[Tuple[int, ...]]:
         """The shape of an array by its path from function entry, if the capture takes it as a constant; else None."""
-        if self.static_roots is None or source is None:
+        if self.options.static_roots is None or source is None:
             return None
-        shape: Tuple[int, ...] = source.fetch(*self.static_roots).shape
+        shape: Tuple[int, ...] = source.fetch(*self.options.static_roots).shape
         return shape
 
     def arriving(self, value: Abstract) -> Abstract:
         """A value as it enters from its source: a string whose characters are read is known by its class alone."""
-        if isinstance(value, Const) and value.source in self.base.texts:
+        if isinstance(value, Const) and value.source in self.base.findings.texts:
             return Instance(Object(type(value.object)), None, value.source, value.defined_at)
-        if self.base.static_roots is not None:
+        if self.options.static_roots is not None:
             value = _as_setting(value)
-        return self.specialisation.arriving(value)
+        return self.options.specialisation.arriving(value)
 
     @property
     def required_inliner(self) -> Inliner:
@@ -187,16 +255,6 @@ class CaptureContext:
     def identity(self) -> Any:
         """Distinguishes the surroundings of functions that have the same code."""
         return ()
-
-    def note_call(self, index: int, function: FunctionType, compiles: bool) -> None:
-        """Note a function that is called and not inlined, and whether it is compiled on its own."""
-        if not compiles:
-            self.uncompiled.add(index)
-            return
-        code, name = function.__code__, function.__qualname__
-        known = self.callees.setdefault(index, [])
-        if all(other is not code for other, _ in known):
-            known.append((code, name))
 
     def global_location(self, name: str) -> Optional[HeapLocation]:
         """The location of a global if captured code writes it."""
@@ -254,8 +312,8 @@ class MadeFunctionContext(CaptureContext):
     __slots__ = ("maker",)
 
     def __init__(self, function: Function, maker: CaptureContext, depth: int, shared: Iterable[str] = ()) -> None:
-        super().__init__(function, maker.globals, maker.builtins, [], {}, maker.specialisation, maker.inliner, depth,
-                         maker.unrolling)
+        super().__init__(function, maker.globals, maker.builtins, [], maker.options, no_known_types(), maker.inliner,
+                         maker.unrolling, maker.work, depth)
         self.maker = maker
         self.changed, self.locations = maker.changed, maker.locations
         self.shared = frozenset(shared)

@@ -1,6 +1,6 @@
 """Driver of capture: analyses one function for one call and builds the graphs of its regions.
 
-`core/entries.py` calls it. It never runs the captured function, and it compiles nothing. The retry loop of `capture`
+`core/pipeline.py` calls it. It never runs the captured function, and it compiles nothing. The retry loop of `capture`
 starts again where an attempt has found that less must be inlined or that blocks must be split.
 """
 
@@ -10,6 +10,7 @@ from types import CodeType
 from typing import Any, Dict, List, Optional, Set, Tuple, cast
 
 from pijit.core.bytecode.analysed_code import AnalysedCode
+from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.instructions import opcodes
 from pijit.core.capture.analysis.fixpoint import Analysis
 from pijit.core.capture.analysis.regions import Region, RegionBlock, form_regions
@@ -18,7 +19,7 @@ from pijit.core.capture.build.graph_builder import GraphBuilder, state_at
 from pijit.core.capture.build.guards import launch_arguments
 from pijit.core.capture.build.reentry import ReentryBuilder
 from pijit.core.capture.build.segment import Captured, Refusal, Unhandled
-from pijit.core.capture.context import CaptureContext
+from pijit.core.capture.context import CaptureContext, CaptureOptions, KnownTypes
 from pijit.core.capture.inline.inliner import Inliner
 from pijit.core.capture.profile.hints import Hinted, HintedTypes, Hints
 from pijit.core.capture.profile.range_unrolling import RangeUnrolling, UnrollRanges
@@ -29,9 +30,8 @@ from pijit.core.capture.state.return_kinds import Cut
 from pijit.core.capture.state.saved_locals import maybe_empty
 from pijit.core.capture.values.budgets import LARGER, TRIES, CaptureBudget, Exhausted
 from pijit.core.capture.values.lattice import Abstract
-from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.core.errors import Break
-from pijit.core.graph.passes import run_passes
+from pijit.core.graph.passes import Stages, run_passes
 from pijit.core.graph.verify import verify
 from pijit.core.named_tuples import NamedTuple
 
@@ -90,7 +90,7 @@ class Capture:
                 opname = self.cfg.function.instructions[index].opname
                 if opname not in opcodes.RETURNS and not (opname in SHUFFLES and error.reason_id == "PJ218"):
                     found.setdefault(index, error)
-        for index, why in self.analysis.context.leaving.items():
+        for index, why in self.analysis.context.findings.leaving.items():
             cold = Break("PJ232", **why.facts)
             cold.trail = why.trail
             found.setdefault(index, cold)
@@ -104,12 +104,12 @@ class Capture:
     def callees(self) -> Dict[int, List[Tuple[CodeType, str]]]:
         """The functions whose calls stay bytecode although their code is known, by instruction. The list is empty where
         nothing is known of the callee."""
-        return {index: self.analysis.context.callees[index] for index, _ in self.breaks()
-                if index in self.analysis.context.callees}
+        callees = self.analysis.context.findings.callees
+        return {index: callees[index] for index, _ in self.breaks() if index in callees}
 
     def uncompiled(self) -> Set[int]:
         """Instructions that call functions which could be compiled, but are not because of the way they are called."""
-        return self.analysis.context.uncompiled
+        return self.analysis.context.findings.uncompiled
 
     def causes(self) -> List[Tuple[Any, Any]]:
         """(source, value) of the facts that kept code from becoming kernels; other types might not."""
@@ -125,7 +125,7 @@ class Capture:
 
     def hinted(self) -> Dict[int, int]:
         """The lines of instructions that stay bytecode and whose result types the program declares in hints."""
-        hinted, instructions = self.analysis.context.hinted.found, self.cfg.function.instructions
+        hinted, instructions = self.analysis.context.types.hinted.found, self.cfg.function.instructions
         return {index: instructions[index].lineno or 0 for index, _ in self.breaks() if index in hinted}
 
     def release(self) -> None:
@@ -135,52 +135,65 @@ class Capture:
             self.analysis.context.inliner.forget()
         self.analysis.entry = FrameState({}, [])
         self.analysis.context.locations.clear()
-        self.analysis.context.samples.forget()
-        self.analysis.context.callees.clear()
+        self.analysis.context.types.samples.forget()
+        self.analysis.context.findings.callees.clear()
 
     def observable(self) -> List[int]:
         """Instructions that push one value of unknown type that is read later, or one whose type was guessed."""
         if self.given_up is not None:
             return []
-        instructions = self.cfg.function.instructions
-        known = {**self.analysis.context.feedback, **self.analysis.context.hinted.found}
-        return [index for index in sorted({index for index, _ in self.breaks()} | self.analysis.context.guessed)
+        instructions, types = self.cfg.function.instructions, self.analysis.context.types
+        known, guessed = {**types.feedback, **types.hinted.found}, self.analysis.context.findings.guessed
+        return [index for index in sorted({index for index, _ in self.breaks()} | guessed)
                 if index not in known and instructions[index].opname in OBSERVABLE
                 and index + 1 < len(instructions)
-                and (instructions[index + 1].opname not in NEVER_OBSERVED or index in self.analysis.context.guessed)]
+                and (instructions[index + 1].opname not in NEVER_OBSERVED or index in guessed)]
+
+
+class Captures(NamedTuple):
+    """The captures of one call.
+
+    Attributes:
+        results: a capture for each kind of observed values.
+        broken: the instructions that stay bytecode in some capture, with the reasons.
+        stages: the graphs after each pass.
+    """
+
+    results: List[Capture]
+    broken: List[Tuple[int, Break]]
+    stages: Stages
+
+    @property
+    def first(self) -> Capture:
+        return self.results[0]
+
+    @property
+    def function(self) -> Function:
+        return self.first.cfg.function
 
 
 class CaptureRequest(NamedTuple):
-    """One call whose function is to be captured, and the options that count.
+    """One call whose function is to be captured.
 
-    ``localsplus`` are the locals, cells and free variables of the call; a local without a value is ``unbound``.
-    ``feedback`` holds observed values by instruction. ``force_breaks`` is None, "every" or an instruction.
-    ``inliner`` inlines callees; without one no call is inlined. Loops over at most ``unrolling`` items are unrolled.
-    ``arrived`` holds the abstract values of arguments that a running call has rebound; ``hints`` are the function's.
-    If not ``improved``, the optimising passes do not run. For ``ignored_flags``, ``constant_globals``,
-    ``host_functions``, ``handlers``, ``abandons``, ``static_roots`` and ``precision`` see `CaptureContext`.
+    Attributes:
+        analysed: the analysed code of the function.
+        roots: the locals, cells and free variables of the call, the globals and the builtins.
+        unbound: what ``roots`` has for a local without a value.
+        feedback: observed values, by instruction.
+        options: the options that count.
+        inliner: inlines callees; without one no call is inlined.
+        arrived: the abstract values of arguments that a running call has rebound.
+        hints: the hints of the function.
     """
 
     analysed: AnalysedCode
-    localsplus: List[Any]
+    roots: Tuple[Any, ...]
     unbound: Any
-    globals: Dict[str, Any]
-    builtins: Dict[str, Any]
     feedback: Dict[int, Abstract]
-    force_breaks: Any = None
-    specialisation: Specialisation = Specialisation()
+    options: CaptureOptions = CaptureOptions()
     inliner: Optional[Inliner] = None
-    unrolling: int = 16
     arrived: Optional[Dict[str, Abstract]] = None
     hints: Optional[Hints] = None
-    improved: bool = True
-    ignored_flags: int = 0
-    constant_globals: bool = False
-    host_functions: Tuple[Any, ...] = ()
-    handlers: bool = True
-    abandons: bool = False
-    static_roots: Optional[Tuple[Any, ...]] = None
-    precision: Optional[str] = None
 
 
 class _Attempt:
@@ -190,13 +203,13 @@ class _Attempt:
     """
 
     def __init__(self, request: CaptureRequest) -> None:
-        hints = request.hints
-        self.analysed = request.analysed.with_plain_calls(request.globals)
-        self.inliner, self.unrolling = request.inliner, request.unrolling
-        self.hinted = HintedTypes() if hints is None else hints.hinted(
-            self.analysed.function, request.analysed.code, request.localsplus, request.globals)
-        self.samples, self.work = TypeSamples(), CaptureBudget(LARGER if request.abandons else 1)
-        self.ranges = RangeUnrolling()
+        hints, (localsplus, globals, _) = request.hints, request.roots
+        self.analysed = request.analysed.with_plain_calls(globals)
+        self.inliner, self.unrolling = request.inliner, request.options.unrolling
+        hinted = HintedTypes() if hints is None else hints.hinted(
+            self.analysed.function, request.analysed.code, localsplus, globals)
+        self.types = KnownTypes(request.feedback, hinted, TypeSamples(), RangeUnrolling())
+        self.work = CaptureBudget(LARGER if request.options.abandons else 1)
         self.smaller = list(TRIES)
         self.given_up: Optional[Break] = None
 
@@ -211,7 +224,7 @@ class _Attempt:
 
     def forget(self) -> None:
         """Drop what the last attempt found."""
-        self.samples.forget()
+        self.types.samples.forget()
         if self.inliner is not None:
             self.inliner.forget()
 
@@ -247,7 +260,8 @@ def _shallow(inliner: Optional[Inliner], depth: int) -> Optional[Inliner]:
 
 def _capture(request: CaptureRequest, attempt: _Attempt) -> Capture:
     """One attempt. Raises Cut if a block must be split, Exhausted if the budget is used up."""
-    analysed, name, force_breaks = attempt.analysed, request.analysed.code.co_name, request.force_breaks
+    analysed, name, options = attempt.analysed, request.analysed.code.co_name, request.options
+    force_breaks = options.force_breaks
     analysis = Analysis(analysed, analysed.liveness(), _context(request, attempt), _entry(request, analysed),
                         frozenset([force_breaks]) if type(force_breaks) is int else frozenset())
     if attempt.given_up is not None:
@@ -255,11 +269,11 @@ def _capture(request: CaptureRequest, attempt: _Attempt) -> Capture:
     everything = force_breaks is not None
     while True:
         regions = _regions(analysis.run(), force_breaks == "every")
-        candidates = _build_all(analysis, regions, name, everything, request.improved)
+        candidates = _build_all(analysis, regions, name, everything, options.improved)
         refusals = [candidate.error for candidate in candidates if isinstance(candidate.error, Refusal)]
         if not refusals:
             candidates = _not_too_many(candidates, attempt.work)
-            reentries = _build_reentries(analysis, candidates, name) if request.handlers else {}
+            reentries = _build_reentries(analysis, candidates, name) if options.handlers else {}
             return Capture(analysed, analysis, candidates, reentries)
         analysis.unhandled.update(error.index for error in refusals if isinstance(error, Unhandled))
         analysis.refused.update((error.index, error) for error in refusals if not isinstance(error, Unhandled))
@@ -267,22 +281,17 @@ def _capture(request: CaptureRequest, attempt: _Attempt) -> Capture:
 
 def _context(request: CaptureRequest, attempt: _Attempt) -> CaptureContext:
     """The context of one attempt."""
-    function = attempt.analysed.function
-    context = CaptureContext(function, request.globals, request.builtins, request.localsplus[len(function.varnames):],
-                           request.feedback, request.specialisation, attempt.inliner, unrolling=attempt.unrolling,
-                           samples=attempt.samples)
+    function, (localsplus, globals, builtins) = attempt.analysed.function, request.roots
+    context = CaptureContext(function, globals, builtins, localsplus[len(function.varnames):], request.options,
+                             attempt.types, attempt.inliner, attempt.unrolling, attempt.work)
     context.find_written()
-    context.ignored_flags, context.constant_globals = request.ignored_flags, request.constant_globals
-    context.host_functions, context.handlers = request.host_functions, request.handlers
-    context.abandons, context.static_roots = request.abandons, request.static_roots
-    context.hinted, context.within, context.work = attempt.hinted, (request.analysed.code,), attempt.work
-    context.ranges, context.precision = attempt.ranges, request.precision
+    context.within = (request.analysed.code,)
     return context
 
 
 def _entry(request: CaptureRequest, analysed: AnalysedCode) -> FrameState:
     """The state at the function's entry, with the values that a running call has rebound."""
-    entry = entry_state(analysed.function, request.localsplus, request.unbound, request.specialisation)
+    entry = entry_state(analysed.function, request.roots[0], request.unbound, request.options.specialisation)
     entry.locals.update(request.arrived or {})
     return entry
 
@@ -333,7 +342,7 @@ def _build(analysis: Analysis, region: Region, name: str, depth: Optional[int], 
 
 
 def _finished(analysis: Analysis, captured: Captured, later: bool = False) -> Captured:
-    captured.graph.precision = analysis.context.precision
+    captured.graph.precision = analysis.context.options.precision
     captured.inputs = [captured.inputs[k] for k in run_passes(captured.graph, later)]
     captured.unwinding = analysis.cfg.unwinding_returns()
     captured.unsure = analysis.usedef.may_be_unbound(captured.start)

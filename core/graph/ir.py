@@ -127,7 +127,7 @@ class SideExit:
         return "exit%d(%s)" % (self.exit, ", ".join(map(repr, self.outputs)))
 
 
-class Exit:
+class Exit(NamedTuple):
     """An exit of the graph: the target instruction, the locals it stores and the stack items it pushes.
 
     Exits with the same target and slots share a number. The values of an exit are its locals in order, then the stack
@@ -144,21 +144,16 @@ class Exit:
             comprehensions save unbound locals there (3.12).
     """
 
-    __slots__ = ("target", "locals", "stack", "side", "poll", "reentry", "rest", "given", "deleted", "empty")
-
-    def __init__(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
-                 reentry: Any = None, rest: Any = None, given: Tuple[Any, ...] = (),
-                 deleted: Tuple[str, ...] = (), empty: Tuple[int, ...] = ()) -> None:
-        self.target = target
-        self.locals = locals
-        self.stack = stack
-        self.side = side
-        self.poll = poll
-        self.reentry = reentry
-        self.rest = rest
-        self.given = given
-        self.deleted = deleted
-        self.empty = empty
+    target: int
+    locals: Tuple[str, ...]
+    stack: int
+    side: bool
+    poll: bool = False
+    reentry: Any = None
+    rest: Any = None
+    given: Tuple[Any, ...] = ()
+    deleted: Tuple[str, ...] = ()
+    empty: Tuple[int, ...] = ()
 
     @property
     def slots(self) -> int:
@@ -294,16 +289,11 @@ class Graph:
             for jump in block.terminator.targets():
                 yield from jump.args
 
-    def exit_number(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
-                    reentry: Any = None, rest: Any = None, given: Tuple[Any, ...] = (),
-                    deleted: Tuple[str, ...] = (), empty: Tuple[int, ...] = ()) -> int:
-        """The number of the exit with these slots; it is added if new.
+    def exit_number(self, exit: Exit) -> int:
+        """The number of an exit; it is added if new.
 
         Side exits have numbers of their own: they resume at the original instruction, never at a segment's start.
         """
-        wanted = (target, locals, stack, side, poll, reentry, rest, given, deleted, empty)
-        for number, known in enumerate(self.exits):
-            if tuple(getattr(known, name) for name in Exit.__slots__) == wanted:
-                return number
-        self.exits.append(Exit(*wanted))
-        return len(self.exits) - 1
+        if exit not in self.exits:
+            self.exits.append(exit)
+        return self.exits.index(exit)

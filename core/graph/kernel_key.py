@@ -1,6 +1,7 @@
 """Keys of kernels: graphs with equal keys share a kernel.
 
-A key is the graph's text and the objects that the text only names. Called by core/entries.py and core/kernel_names.py.
+A key is the graph's text and the objects that the text only names. `core/entries/kernels.py` and
+`core/kernel_names.py` call it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Entry point of the kernel compiler: `compile_graph` turns a graph into a `Kernel`.
 
-`core/entries.py` calls it for the graphs of an entry. The emitters write the source, and `llvm/codegen.py` makes
-machine code of it.
+`core/entries/kernels.py` calls it for the graphs of an entry. The emitters write the source, and `llvm/codegen.py`
+makes machine code of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Compile options of kernels: the settings of a function that affect machine code and are not in graphs.
 
-`core/entries.py` computes them from a function's configuration. The plans and emitters read them.
+`core/entries/kernels.py` computes them from a function's configuration. The plans and emitters read them.
 """
 
 from __future__ import annotations

@@ -41,6 +41,7 @@ class Cell:
     bprop: Optional[Callable[..., Any]] = None
     _params: "Dict[str, Parameter]" = {}
     _cells: "Dict[str, Optional[Cell]]" = {}
+    _auto_prefix: bool
 
     def __init__(self, auto_prefix: bool = True, flags: Optional[Dict[str, Any]] = None) -> None:
         put = object.__setattr__

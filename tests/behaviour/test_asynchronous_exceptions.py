@@ -97,7 +97,7 @@ def test_exceptions_of_handlers_are_raised_by_the_call(alarm, handler, backend):
 def test_handlers_run_once_and_after_the_capture(alarm, backend):
     during, calls = [], []
     alarm(lambda number, frame: calls.append(during[-1:] == [True]))
-    make = pijit.core.pipeline.make_entry
+    make = pijit.core.function_state.make_entry
 
     def slow(*args):
         with asynchronous_exceptions.signals_deferred():
@@ -110,11 +110,11 @@ def test_handlers_run_once_and_after_the_capture(alarm, backend):
             finally:
                 during.append(False)
     f, x = fresh(100, backend), np.arange(4.0)
-    pijit.core.pipeline.make_entry = slow
+    pijit.core.function_state.make_entry = slow
     try:
         assert f(x) == f.py_func(x)
     finally:
-        pijit.core.pipeline.make_entry = make
+        pijit.core.function_state.make_entry = make
     assert calls == [False]
 
 
@@ -122,7 +122,7 @@ def test_handlers_run_once_and_after_the_capture(alarm, backend):
 @BACKENDS
 def test_exceptions_that_the_program_handles_are_not_raised_again(alarm, backend):
     """The compiler may meet errors of its own meanwhile, which have the handled exception as their context."""
-    make = pijit.core.pipeline.make_entry
+    make = pijit.core.function_state.make_entry
 
     def fails(*args):
         try:
@@ -137,11 +137,11 @@ def test_exceptions_that_the_program_handles_are_not_raised_again(alarm, backend
         time.sleep(PATIENCE)  # not a loop: on CPython 3.13 no `except` covers the jump back
     except Stop:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        pijit.core.pipeline.make_entry = fails
+        pijit.core.function_state.make_entry = fails
         try:
             assert [f(x) for _ in range(3)] == [f.py_func(x)] * 3
         finally:
-            pijit.core.pipeline.make_entry = make
+            pijit.core.function_state.make_entry = make
     assert kernel_count(f) == 1
 
 
@@ -155,8 +155,8 @@ def arriving(function, kind, set_exception, identifier):
         return function(*args, **kwargs)
     return called
 """
-PLACES = ["core.pipeline.make_entry", "core.entries.capture", "core.entries.compile_graph", "core.entries.link",
-          "core.capture.driver.form_regions", "core.kernel.llvm.codegen.object_code"]
+PLACES = ["core.function_state.make_entry", "core.pipeline.capture", "core.entries.kernels.compile_graph",
+          "core.entries.linked_code.link", "core.capture.driver.form_regions", "core.kernel.llvm.codegen.object_code"]
 
 
 set_exception = ctypes.pythonapi.PyThreadState_SetAsyncExc
@@ -283,14 +283,14 @@ def test_a_capture_that_was_cut_off_leaves_the_function_to_the_next_one(backend)
 
 def test_a_call_within_its_own_capture_runs_as_bytecode(monkeypatch):
     f, x, answers = fresh(1, "python"), np.arange(5.0), []
-    make = pijit.core.pipeline.make_entry
+    make = pijit.core.function_state.make_entry
 
     def calls_it(*args):
         if not answers:
             answers.append(f(x))
         return make(*args)
 
-    monkeypatch.setattr(pijit.core.pipeline, "make_entry", calls_it)
+    monkeypatch.setattr(pijit.core.function_state, "make_entry", calls_it)
     assert f(x) == f.py_func(x) and answers == [f.py_func(x)]
     assert kernel_count(f) == 1
 

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from pijit.core import entries
 from pijit.core.capture.build import cost_model
+from pijit.core.entries import kernels
 from pijit.core.kernel.plan import graph_facts
 from pijit.core.kernel.reference import emitter, runtime
 from pijit.guards.program import mirror_disagreements, set_mirror
@@ -69,13 +69,13 @@ def leaves_often(monkeypatch):
 @pytest.fixture
 def open_gates(monkeypatch):
     """Bytecode that arrives at a loop's header goes on in the loop's kernel each time, however little that has gained."""
-    made = entries.make_reentry
+    made = kernels.make_reentry
 
     def make(*args):
         reentry = made(*args)
         reentry.launcher.wait = reentry.launcher.longest_wait = 0
         return reentry
-    monkeypatch.setattr(entries, "make_reentry", make)
+    monkeypatch.setattr(kernels, "make_reentry", make)
 
 
 @pytest.fixture

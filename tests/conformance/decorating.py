@@ -13,7 +13,7 @@ import sys
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Callable, Dict, Iterator, List, Optional
 
-from pijit.core import _hook, pipeline
+from pijit.core import _hook, function_state
 from pijit.options import Options
 
 NAME = "__pijit_conformance__"
@@ -31,7 +31,7 @@ class Decorating:
 
     def __init__(self, options: Optional[Options]) -> None:
         self.options = options
-        self.states: List[pipeline.State] = []
+        self.states: List[function_state.State] = []
         self._seen: Dict[int, CodeType] = {}
         self._made: Dict[FunctionType, Any] = {}
 
@@ -83,10 +83,10 @@ class Decorating:
         return value
 
 
-def attached(code: CodeType, options: Options) -> pipeline.State:
+def attached(code: CodeType, options: Options) -> function_state.State:
     """Captures for a code object, whatever functions it has; live as long as the answer."""
     cells = tuple((lambda: code).__closure__[0] for _ in code.co_freevars)  # type: ignore[index]
-    return pipeline.attach(FunctionType(code, {}, code.co_name, None, cells), options)
+    return function_state.attach(FunctionType(code, {}, code.co_name, None, cells), options)
 
 
 def imported(chosen: Callable[[str], bool]) -> List[ModuleType]:

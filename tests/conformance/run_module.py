@@ -24,7 +24,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from decorating import Decorating, attached
 
-from pijit.core import _hook, pipeline
+from pijit.core import _hook, function_state
 from pijit.core.bytecode.codec.encode import reencode, replace_code
 from pijit.options import Options
 
@@ -82,7 +82,7 @@ def nested(code: CodeType) -> Iterator[CodeType]:
             yield from nested(constant)
 
 
-def import_decorated(name: str, options: Optional[Options]) -> List[pipeline.State]:
+def import_decorated(name: str, options: Optional[Options]) -> List[function_state.State]:
     """Import a module with all of its functions decorated; returns their captures, to which more may come later."""
     spec = importlib.util.find_spec(name)
     assert spec is not None and spec.loader is not None and spec.origin is not None
@@ -92,10 +92,10 @@ def import_decorated(name: str, options: Optional[Options]) -> List[pipeline.Sta
     return decorating.states
 
 
-def import_hooked(name: str, options: Options) -> List[pipeline.State]:
+def import_hooked(name: str, options: Options) -> List[function_state.State]:
     """Import a module with captures for all of its functions, which are returned, and for those of its doctests
     from their second call on, which come to them later."""
-    states: List[pipeline.State] = []
+    states: List[function_state.State] = []
 
     def attach_doctest(code: CodeType) -> None:
         if code.co_filename.startswith("<doctest"):
@@ -143,7 +143,7 @@ def load(module: ModuleType) -> unittest.TestSuite:
 def run(module: str, mode: str) -> Dict[str, Any]:
     """Run a module of the package `test` and return what the module docstring says."""
     faults: List[str] = []
-    states: List[pipeline.State] = []
+    states: List[function_state.State] = []
     _hook.set_error_handler(lambda code, error: faults.append("%s: %r" % (code.co_name, error)))
     name = "test." + module
     if mode in JITTED:

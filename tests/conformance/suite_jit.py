@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Sequence
 
 from decorating import Decorating, attached, imported
 
-from pijit.core import _hook, pipeline
+from pijit.core import _hook, function_state
 from pijit.options import Options
 
 
@@ -27,7 +27,7 @@ class Jitting(logging.Handler):
         self.but = but
         self.places = tuple(places)
         self.options = Options(config)
-        self.states: List[pipeline.State] = []
+        self.states: List[function_state.State] = []
         self.faults: List[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -59,7 +59,7 @@ class Jitting(logging.Handler):
         for state in decorating.states:
             self._keep(state)
 
-    def _keep(self, state: pipeline.State) -> None:
+    def _keep(self, state: function_state.State) -> None:
         state.cache.warned = True  # that a function has met many types is no business of the tests
         self.states.append(state)
 

@@ -44,7 +44,7 @@ def test_the_runner_runs_what_is_captured(tmp_path):
     needs("test_dictcomps")
     (tmp_path / "sitecustomize.py").write_text(
         "from pijit.core.bytecode.codec.encode import replace_code\n"
-        "from pijit.core.pipeline import State\n"
+        "from pijit.core.function_state import State\n"
         "def wrong(self, code, *roots):\n"
         "    return replace_code(code, co_consts=tuple(c + 1 if type(c) is int else c for c in code.co_consts))\n"
         "State.on_miss = wrong\n")

@@ -29,7 +29,7 @@ def test_the_tests_of_a_suite_pass_jitted(name, select, tmp_path):
 
 @pytest.fixture
 def broken_capture(tmp_path, monkeypatch):
-    """Gives code to run when pijit.core.pipeline is imported in the processes of suites."""
+    """Gives code to run when pijit.core.function_state is imported in the processes of suites."""
     def breaks(code):
         (tmp_path / "sitecustomize.py").write_text(code)
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -38,20 +38,20 @@ def broken_capture(tmp_path, monkeypatch):
 
 WRONG = """
 from pijit.core.bytecode.codec.encode import replace_code
-from pijit.core.pipeline import State
+from pijit.core.function_state import State
 def wrong(self, code, *roots):
     return replace_code(code, co_consts=tuple(c + 1 if type(c) is int else c for c in code.co_consts))
 State.on_miss = wrong
 """
 FAULT = """
-from pijit.core import entries, pipeline
+from pijit.core import function_state
 def fault(*args):
     raise ValueError("a fault")
-pipeline.make_entry = fault
+function_state.make_entry = fault
 """
 DEATH = """
 import os
-from pijit.core.pipeline import State
+from pijit.core.function_state import State
 State.on_miss = lambda self, code, *roots: os._exit(7)
 """
 

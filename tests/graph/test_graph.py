@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pijit.core.graph.ir import Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
+from pijit.core.graph.ir import Branch, Exit, Graph, Jump, Leave, Op, Output, SideExit, Value
 from pijit.core.graph.kernel_key import graph_key
 from pijit.core.graph.passes import run_passes
 from pijit.core.graph.passes.compare_magnitude import compare_magnitudes
@@ -28,8 +28,8 @@ def count_down(name="count_down"):
     graph.inputs = entry.params = [n, x, s]
     header.params = [graph.new_value(INT, "n"), graph.new_value(FLOAT, "x"), graph.new_value(FLOAT, "s")]
     n1, x1, s1 = header.params
-    leave = graph.exit_number(12, ("n", "s"), 0, False)
-    resume = graph.exit_number(4, ("n", "s"), 0, True)
+    leave = graph.exit_number(Exit(12, ("n", "s"), 0, False))
+    resume = graph.exit_number(Exit(4, ("n", "s"), 0, True))
     entry.terminator = Jump(header, [n, x, s])
     zero, flag = graph.new_value(INT), graph.new_value(FLAG)
     header.ops = [Op("const", [], {"value": 0}, zero), Op("compare", [n1, zero], {"operator": ">"}, flag)]
@@ -97,7 +97,7 @@ def straight(*types):
     graph = Graph("straight")
     block = graph.new_block()
     graph.inputs = block.params = [graph.new_value(type) for type in types]
-    block.terminator = Leave(SideExit(graph.exit_number(3, (), 0, False), []))
+    block.terminator = Leave(SideExit(graph.exit_number(Exit(3, (), 0, False)), []))
     return graph, block
 
 
@@ -106,7 +106,7 @@ def test_dead_operations_go_with_their_operands():
     a, b, m = graph.inputs
     used, dead, deader = graph.new_value(WORD), graph.new_value(FLOAT), graph.new_value(FLOAT)
     block.ops = [Op("add", [b, b], {}, dead), Op("neg", [dead], {}, deader), Op("dim", [m], {"axis": 1}, used)]
-    block.terminator = Leave(SideExit(graph.exit_number(5, ("n",), 0, False), [value(used)]))
+    block.terminator = Leave(SideExit(graph.exit_number(Exit(5, ("n",), 0, False)), [value(used)]))
     assert simplify(graph) == [2]
     assert [op.name for op in block.ops] == ["dim"] and graph.inputs == block.params == [m]
     verify(graph)
@@ -115,7 +115,7 @@ def test_dead_operations_go_with_their_operands():
 def test_operations_that_may_leave_and_effects_stay():
     graph, block = straight(INT, INT, MATRIX, FLOAT, WORD)
     a, b, m, x, i = graph.inputs
-    side = graph.exit_number(0, (), 0, True)
+    side = graph.exit_number(Exit(0, (), 0, True))
     block.ops = [Op("floordiv", [a, b], {}, graph.new_value(INT), SideExit(side, [])),
                  Op("store", [m, i, i, x], {}, None), Op("add", [x, x], {}, graph.new_value(FLOAT))]
     assert simplify(graph) == [0, 1, 2, 3, 4]
@@ -126,7 +126,7 @@ def test_inputs_that_leave_as_they_came_are_handed_back_by_identity():
     graph, block = straight(INT, FLOAT, MATRIX)
     a, b, m = graph.inputs
     outputs = [value(m), Output("tuple", None, (value(a), Output("const", "text")))]
-    block.terminator = Leave(SideExit(graph.exit_number(5, ("m", "pair"), 0, False), outputs))
+    block.terminator = Leave(SideExit(graph.exit_number(Exit(5, ("m", "pair"), 0, False)), outputs))
     assert simplify(graph) == [0, 2]
     assert repr(block.terminator.exit) == "exit1(input1, tuple(input0, const('text')))"
 
@@ -155,7 +155,7 @@ def compared_sizes(needed):
     block = graph.new_block()
     z, x = graph.new_value(COMPLEX, "z"), graph.new_value(FLOAT, "x")
     graph.inputs = block.params = [z, x]
-    leave, resume = graph.exit_number(9, ("a", "b"), 0, False), graph.exit_number(4, (), 0, True)
+    leave, resume = graph.exit_number(Exit(9, ("a", "b"), 0, False)), graph.exit_number(Exit(4, (), 0, True))
     far, near, two = (graph.new_value(FLOAT) for _ in range(3))
     flags = [graph.new_value(FLAG), graph.new_value(FLAG)]
     block.ops = [Op("abs", [z], {}, far, SideExit(resume, [])), Op("abs", [z], {}, near, SideExit(resume, [])),
@@ -233,7 +233,7 @@ def test_array_argument_may_be_more_special_than_its_parameter():
     graph.inputs = entry.params = [graph.new_value(MATRIX)]
     block.params = [graph.new_value(Array(np.dtype("f8"), 2, "A", True))]
     entry.terminator = Jump(block, graph.inputs)
-    block.terminator = Leave(SideExit(graph.exit_number(1, ("m",), 0, False), [value(block.params[0])]))
+    block.terminator = Leave(SideExit(graph.exit_number(Exit(1, ("m",), 0, False)), [value(block.params[0])]))
     assert why_invalid(graph) is None
     graph.inputs[0].type, block.params[0].type = block.params[0].type, MATRIX
     assert "do not fit its parameters" in why_invalid(graph)
@@ -241,7 +241,7 @@ def test_array_argument_may_be_more_special_than_its_parameter():
 
 def test_exits_with_the_same_slots_share_a_number_unless_one_is_a_side_exit():
     graph = Graph("exits")
-    numbers = [graph.exit_number(*args) for args in [(3, ("a",), 0, False), (3, ("a",), 0, True), (3, ("a",), 0, False),
+    numbers = [graph.exit_number(Exit(*args)) for args in [(3, ("a",), 0, False), (3, ("a",), 0, True), (3, ("a",), 0, False),
                                                      (3, ("a", "b"), 0, False), (3, ("a",), 1, False), (4, ("a",), 0, False)]]
     assert numbers == [0, 1, 0, 2, 3, 4]
     assert [exit.slots for exit in graph.exits] == [1, 1, 2, 2, 1]
@@ -254,7 +254,7 @@ class Silent:
 
 def leaving(constant, op=None):
     graph, block = straight(INT)
-    block.terminator = Leave(SideExit(graph.exit_number(5, ("c",), 0, False), [Output("const", constant)]))
+    block.terminator = Leave(SideExit(graph.exit_number(Exit(5, ("c",), 0, False)), [Output("const", constant)]))
     if op is not None:
         block.ops.append(op)
     return graph

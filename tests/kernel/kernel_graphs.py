@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pijit.core import _launcher
-from pijit.core.graph.ir import Branch, Graph, Jump, Leave, Op, Output, SideExit
+from pijit.core.graph.ir import Branch, Exit, Graph, Jump, Leave, Op, Output, SideExit
 from pijit.core.graph.verify import verify
 from pijit.core.kernel.compile import compile_graph
 
@@ -40,7 +40,7 @@ class Builder:
     def exit(self, target, *values):
         """A side exit to instruction ``target``; values may be SSA values or outputs."""
         outputs = [value if isinstance(value, Output) else Output("value", value) for value in values]
-        number = self.graph.exit_number(target, tuple("x%d" % i for i in range(len(outputs))), 0, True)
+        number = self.graph.exit_number(Exit(target, tuple("x%d" % i for i in range(len(outputs))), 0, True))
         return SideExit(number, outputs)
 
     def jump(self, block, *args):

@@ -14,7 +14,7 @@ def f(x):
     return s
 f = pijit.jit(f, jit_config=dict(perf_statistics=False, cache={}))
 VALUE = f(np.ones(3))
-KERNELS = sum(one.kind == 'kernel' for entry in f.state.entries for one in entry.segments)
+KERNELS = sum(one.kind == 'kernel' for entry in f.state.entries for one in entry.reports.segments)
 """
 
 

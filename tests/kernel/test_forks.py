@@ -27,7 +27,7 @@ def made(number):
 def right(number, kernels=None):
     f = made(number)
     answers = [f(np.ones(3)) for _ in range(2)] == [3.0 * number] * 2
-    compiled = sum(one.kind == 'kernel' for entry in f.state.entries for one in entry.segments)
+    compiled = sum(one.kind == 'kernel' for entry in f.state.entries for one in entry.reports.segments)
     return answers and kernels in (None, compiled)
 
 def child(run):
@@ -154,16 +154,16 @@ def test_forks_in_the_middle_of_a_call():
         f = pijit.jit(f, jit_config=CONFIG)
         print([float(f(np.ones(3))) for _ in range(2)], answers)
 
-        from pijit.core import pipeline
-        make, answers, number = pipeline.make_entry, [], [10]
+        from pijit.core import function_state
+        make, answers, number = function_state.make_entry, [], [10]
         def run():
             number[0] += 1
             return right(number[0])
         def captures(*args):
-            pipeline.make_entry = make
+            function_state.make_entry = make
             answers.append(child(run))
             return make(*args)
-        pipeline.make_entry = captures
+        function_state.make_entry = captures
         print(right(2, 1), answers)
     """)
     assert printed == ["[2.0, 2.0] " + str([True] * 4), "True [True]"]
@@ -217,14 +217,14 @@ def test_kernels_have_no_unwind_tables():
 def test_a_function_that_another_thread_captured_is_captured_in_the_child():
     printed, _ = run("""
         inside, over = threading.Event(), threading.Event()
-        from pijit.core import pipeline
-        make = pipeline.make_entry
+        from pijit.core import function_state
+        make = function_state.make_entry
         def captures(*args):
             if threading.current_thread() is not threading.main_thread():
                 inside.set()
                 over.wait()
             return make(*args)
-        pipeline.make_entry = captures
+        function_state.make_entry = captures
         f = made(2)
         thread = threading.Thread(target=f, args=(np.ones(3),))
         thread.start()

@@ -46,7 +46,7 @@ def test_networks_in_training_are_one_kernel(kind):
         runs.append([step(*arguments).asnumpy().tobytes() for _ in range(4)])
         if jitted and mode_config().get("force_breaks") is None:
             (entry,) = step.state.entries
-            assert not entry.breaks and len(entry.launchers) == 1
+            assert not entry.reports.breaks and len(entry.launchers) == 1
     assert runs[0] == runs[1]
 
 
@@ -66,5 +66,5 @@ def test_own_functions_count_for_the_depth():
     x = ms.Tensor(np.array([-1.0, 2.0], np.float32))
     for _ in range(3):
         assert outer(x).asnumpy().tolist() == [0.0, 2.0]
-    reasons = {one.reason_id for entry in outer.state.entries for one in entry.breaks}
+    reasons = {one.reason_id for entry in outer.state.entries for one in entry.reports.breaks}
     assert "PJ230" in reasons or mode_config().get("force_breaks")

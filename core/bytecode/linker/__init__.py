@@ -1,4 +1,4 @@
 """Linker: a function's bytecode with calls of kernels in place of its regions.
 
-`core.entries` calls it last. It verifies the code that it makes, and never runs it.
+`core.pipeline` calls it last. It verifies the code that it makes, and never runs it.
 """

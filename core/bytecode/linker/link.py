@@ -1,6 +1,6 @@
 """The linker: rewrites a code object so that its segments run as kernels, and keeps the original bytecode.
 
-`entries` calls `link` for each entry, and `warm_up` for code with OSR checks only.
+`entries.linked_code` calls `link` for each entry, and `warm_up` for code with OSR checks only.
 See docs/design.md, "Linked code". A *site* is an instruction where one or more segments begin. Its launchers are tried
 in order; if all of them return MISS, the original instructions run.
 """

@@ -66,6 +66,7 @@ class Analysis:
     def __init__(self, analysed: AnalysedCode, liveness: Liveness, context: CaptureContext, entry: FrameState,
                  forced: FrozenSet[int] = frozenset()) -> None:
         self.analysed, self.cfg, self.function = analysed, analysed.cfg, analysed.function
+        self.name = analysed.function.code.co_name
         self.liveness = liveness
         self.usedef = analysed.use_def
         self.context, self.forced = context, forced
@@ -91,7 +92,7 @@ class Analysis:
         known = None
         while known != self._observed():
             self.forget()
-            known, self.wanted = self._observed(), len(self.context.base.objects)
+            known, self.wanted = self._observed(), len(self.context.base.findings.objects)
             self.onlookers.begin(self.liveness)
             self._propagate_all()
             if known == self._observed() and self.onlookers.settle():  # calls that break may not do so in a later run
@@ -121,11 +122,11 @@ class Analysis:
 
     def _observed(self) -> Tuple[int, ...]:
         """The size of the sets of facts that make another run necessary when they grow."""
-        context = self.context
+        context, found, of_base = self.context, self.context.findings, self.context.base.findings
         return (len(self.poisoned), len(self.rarely_poisoned), len(self.unhandled), len(self.peeled),
                 len(context.changed), len(context.locations),
-                len(context.base.texts), len(context.base.objects), len(context.base.by_bytecode), len(context.looping),
-                len(context.leaving), len(self.onlookers.shown), len(context.base.samples.stored))
+                len(of_base.texts), len(of_base.objects), len(of_base.by_bytecode), len(found.looping),
+                len(found.leaving), len(self.onlookers.shown), len(context.base.types.samples.stored))
 
     def forget(self) -> None:
         """Drop all versions and their states, so that no object of the user's is kept until the garbage collector runs.
@@ -195,20 +196,20 @@ class Analysis:
         block, handled = version.block, None
         for index in range(block.start, block.end):
             instr = self.function.instructions[index]
-            if block.exception_successors and self.context.base.handlers and not self._is_handled(
+            if block.exception_successors and self.context.options.handlers and not self._is_handled(
                     block, instr, interpreter.state, handled):
                 handled = interpreter.state.copy()
                 changed += self._reach_handler(block, handled)
             version.unrolled = predicates.steps_iterator(instr) and is_confined(interpreter.state.stack[-1])
             broken = self._why_forced(index, interpreter.state, version.likely)
-            if index in self.context.leaving and raised_in(interpreter.state.stack) is not None:
+            if index in self.context.findings.leaving and raised_in(interpreter.state.stack) is not None:
                 broken = Break("PJ206", opcode=instr.opname)
-            before = interpreter.state.copy() if index in self.context.leaving else None
+            before = interpreter.state.copy() if index in self.context.findings.leaving else None
             if broken is None:
                 try:
                     self.onlookers.meet(instr, interpreter.state.stack)
                     interpreter.step(instr)
-                    if index in self.context.shown:
+                    if index in self.context.findings.shown:
                         self._show(index)
                     if before is not None and self.resumes_after(index):
                         changed += self._land(version, instr, before)
@@ -223,18 +224,19 @@ class Analysis:
                 version.edges.clear()
                 return changed
             if not self.context.depth:
-                self.context.samples.reject(instr, interpreter.state.stack)
+                self.context.types.samples.reject(instr, interpreter.state.stack)
             if broken.passing and not self.context.depth:
-                self.context.guessed.add(index)
+                self.context.findings.guessed.add(index)
             version.causes += causes_of(broken, instr, interpreter.state)
             if self.context.inliner is not None:
                 self.context.inliner.note(self.context, instr, interpreter.state.stack)
             # CPython 3.7 returns while the iterators of enclosing loops are still on the stack.
             read = interpreter.state.stack[-1:] if predicates.is_return(instr) else interpreter.state.stack
-            if self.context.depth or len(self.context.objects) == self.wanted:
+            if self.context.depth or len(self.context.findings.objects) == self.wanted:
                 self.poison(FrameState({}, stranded(instr, read)), broken, version.likely)
             else:  # all is analysed again, with functions as objects
-                self.context.objects.update(cast(UnescapedFunction, made).code for made in read if may_be_object(made))
+                self.context.findings.objects.update(
+                    cast(UnescapedFunction, made).code for made in read if may_be_object(made))
             if _raises(instr, interpreter.state):
                 version.breaks.update((later, Break("PJ218")) for later in range(index + 1, block.end))
                 version.edges.clear()
@@ -246,7 +248,7 @@ class Analysis:
 
     def _show(self, index: int) -> None:
         """Note that an instruction runs code that may look at the frame: it finds all variables that have values."""
-        self.context.shown.add(index)
+        self.context.findings.shown.add(index)
         self.onlookers.look(index, self.usedef.ever_bound(index) - self.liveness.live_in(index))
 
     def _is_unhandled(self, raised: Optional[Raised]) -> bool:
@@ -288,9 +290,9 @@ class Analysis:
             return True
         base = self.context.base
         made = {cast(UnescapedFunction, value).code for value in state.stack if may_be_object(value)}
-        functions = made - base.by_bytecode
+        functions = made - base.findings.by_bytecode
         if functions:  # other such values are found when all is analysed again, with these functions as objects
-            base.objects.update(functions)
+            base.findings.objects.update(functions)
             return True
         confined = [value.defined_at for value in state.stack if is_confined(value)] + [
             value.defined_at for value in state.locals.values() if is_generating(value)]
@@ -301,7 +303,7 @@ class Analysis:
         return bool(confined)
 
     def _after_break(self, instr: Instr, state: FrameState, depth: int) -> FrameState:
-        result = self.context.feedback.get(instr.index) or self.context.hinted.found.get(instr.index)
+        result = self.context.types.feedback.get(instr.index) or self.context.types.hinted.found.get(instr.index)
         if instr.opname in MADE_KNOWN and self.context.inliner is not None:
             result = self._made_by(instr, state.stack[-1]) or result
         after = apply_fallback(instr, state, depth, result)
@@ -366,7 +368,7 @@ class Analysis:
 
     def resumes_after(self, index: int) -> bool:
         """Whether segments begin after a call that kernels leave in the middle, because long-running code follows."""
-        return has_long_work_after(self.cfg, self.context.looping, index)
+        return has_long_work_after(self.cfg, self.context.findings.looping, index)
 
     def _land(self, version: Version, instr: Instr, before: FrameState) -> List[Version]:
         """Bytecode also continues after a call that a kernel has left in the middle, with results of the same types."""

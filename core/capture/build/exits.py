@@ -31,7 +31,7 @@ from pijit.core.capture.values.lattice import (
     class_of,
 )
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Op, Output, SideExit
+from pijit.core.graph.ir import Exit, Op, Output, SideExit
 from pijit.core.graph.types import FLAG, INT
 from pijit.guards.facts import type_name
 
@@ -56,7 +56,7 @@ def exit_to(builder: GraphBuilder, target: int, state: FrameState, side: bool, p
 
 def abandoned(builder: GraphBuilder) -> SideExit:
     """The exit of a kernel that gives the call up; it leaves no values."""
-    return SideExit(builder.graph.exit_number(0, (), 0, True), ())
+    return SideExit(builder.graph.exit_number(Exit(0, (), 0, True)), ())
 
 
 def before_loads(builder: GraphBuilder, region_block: RegionBlock) -> Tuple[int, FrameState]:
@@ -85,7 +85,7 @@ def _exit(builder: GraphBuilder, target: int, live: Collection[str], state: Fram
           **how: Any) -> SideExit:
     """An exit with these values of variables, and the operand stack below ``top``."""
     cold = how["side"] or how.get("poll", False)
-    if cold and builder.context.base.abandons:
+    if cold and builder.context.options.abandons:
         return abandoned(builder)
     in_traceback = _live_in_traceback(builder, live, state, target) if cold else live
     deleted = tuple(name for name in sorted(builder.stored.union(in_traceback))
@@ -94,8 +94,8 @@ def _exit(builder: GraphBuilder, target: int, live: Collection[str], state: Fram
     empty = tuple(k for k, value in enumerate(state.stack[builder.depth:]) if isinstance(value, Unbound))
     makers = given(state.stack)
     target = again_at(builder.cfg, target) if makers else target
-    number = builder.graph.exit_number(target, names, len(top) + len(stack), given=makers, deleted=deleted,
-                                       empty=empty, **how)
+    number = builder.graph.exit_number(
+        Exit(target, names, len(top) + len(stack), given=makers, deleted=deleted, empty=empty, **how))
     return SideExit(number, outputs + [*top] + stack)
 
 
@@ -219,7 +219,7 @@ def side_exit(builder: GraphBuilder, poll: bool = False) -> SideExit:
 
     With few resume points there are few exits, and temporaries of a statement need not be kept for them.
     """
-    if builder.context.base.abandons:
+    if builder.context.options.abandons:
         return abandoned(builder)
     if builder.wrote or builder.resume is None:
         raise Break("PJ202", opcode=builder.instr.opname)

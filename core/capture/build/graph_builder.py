@@ -50,7 +50,12 @@ if TYPE_CHECKING:
 
 
 class GraphBuilder(AbstractInterpreter):
-    """Builder of one region, used once: ``GraphBuilder(analysis, region).build()``."""
+    """Builder of one region, used once: ``GraphBuilder(analysis, region).build()``.
+
+    ``parent`` is the builder of the caller, if the region is inlined.
+    """
+
+    parent: Optional[GraphBuilder] = None
 
     # Exits, edges to handlers and guards on aliases: functions of the modules that they are named by.
     note_access = alias_guards.note_access
@@ -96,8 +101,9 @@ class GraphBuilder(AbstractInterpreter):
         self.home, self.origin = analysis.function.code.co_filename, HERE
         self.stored = {analysis.function.instructions[i].value for i in region.instructions()
                        if writes_local(analysis.function.instructions[i])}
-        self.stored.update(self.context.stepped[i] for i in region.instructions() if i in self.context.stepped)
-        self.stored.update(*(self.context.stores.get(i, ()) for i in region.instructions()))
+        found = self.context.findings
+        self.stored.update(found.stepped[i] for i in region.instructions() if i in found.stepped)
+        self.stored.update(*(found.stores.get(i, ()) for i in region.instructions()))
         self.inputs: Dict[Any, Value] = {}
         self.accesses: Dict[Any, Dict[Any, Access]] = {}
         self.with_dict: Dict[Any, Optional[int]] = {}
@@ -322,7 +328,7 @@ class GraphBuilder(AbstractInterpreter):
 
     def _poll(self, header: RegionBlock, state: FrameState) -> Jump:
         """The back edge to a loop's header, through a block that exits when the interpreter's eval breaker is set."""
-        alone = {"serves": True} if self.context.base.abandons else {"signals": True} if has_generator(state) else {}
+        alone = {"serves": True} if self.context.options.abandons else {"signals": True} if has_generator(state) else {}
         return self._polled(header, state, self.exit_to(header.start, state, False, True, header.key), alone)
 
     def _polled(self, header: RegionBlock, state: FrameState, exit: SideExit, attrs: Dict[str, Any]) -> Jump:
@@ -385,7 +391,7 @@ class GraphBuilder(AbstractInterpreter):
         self._note(value, condition)
 
     def _note(self, value: Any, known: Any) -> None:
-        if self.context.base.constant_globals and _begins_at_global(value.root):
+        if self.context.options.constant_globals and _begins_at_global(value.root):
             return
         key = (value.root, value.source, type(known), None if known is value else known)
         if key not in self.captured.facts:

@@ -1,6 +1,6 @@
 """Guards from facts: guard programs of segments and entries, and the arguments of launchers.
 
-`core/entries.py` and `core/launch_sites.py` call it with the facts of `Captured` segments.
+`core/pipeline.py` and `core/entries/launch_sites.py` call it with the facts of `Captured` segments.
 """
 
 from __future__ import annotations

@@ -52,6 +52,7 @@ class InlineBuilder(GraphBuilder):
     """
 
     analysis: CalleeAnalysis
+    parent: GraphBuilder
 
     def __init__(self, parent: GraphBuilder, analysis: CalleeAnalysis, context: CaptureContext,
                  entry: FrameState, borrowed: Items[int]) -> None:
@@ -112,12 +113,12 @@ class InlineBuilder(GraphBuilder):
 
     def _note_call(self) -> None:
         """Note the inlined call. Functions that the caller makes, such as comprehensions, count as part of it."""
-        callee = getattr(self.context, "callee", None)
+        callee = self.context.callee
         if callee is not None:
             code, caller = callee.function.__code__, self.parent.function.code
-            name = getattr(self.parent.analysis, "name", caller.co_name)
-            self.captured.calls[InlinedCall(callee.name, code.co_filename, code.co_firstlineno, name,
-                                            caller.co_filename, self.parent.instr.lineno or 0)] = None
+            self.captured.calls[InlinedCall(callee.name, code.co_filename, code.co_firstlineno,
+                                            self.parent.analysis.name, caller.co_filename,
+                                            self.parent.instr.lineno or 0)] = None
 
     def op_RETURN_VALUE(self, instr: Instr) -> None:
         self.returned = self.handed_out(self.analysis.yields)
@@ -172,7 +173,7 @@ class InlineBuilder(GraphBuilder):
         """Poll for signals alone, because leaving repeats the call in bytecode. There is no poll where it cannot be
         repeated."""
         try:
-            how = "serves" if self.context.base.abandons else "signals"
+            how = "serves" if self.context.options.abandons else "signals"
             return self._polled(header, state, self.side_exit(True), {how: True})
         except Break:
             jump = Jump(self.blocks[header], [])
@@ -198,9 +199,9 @@ class InlineBuilder(GraphBuilder):
     def _leave_inside(self, target: int, live: Container[str], state: FrameState, inner: Optional[Continuation] = None,
                       packed: Items[Output] = ()) -> SideExit:
         """An exit to ``target`` in this callee, with its live variables."""
-        if self.context.base.abandons:
+        if self.context.options.abandons:
             return abandoned(self)
-        callee = getattr(self.context, "callee", None)
+        callee = self.context.callee
         own = callee is not None and self.context.shared.intersection(callee.function.__code__.co_cellvars)
         if callee is None or own or self.analysis.yields is not None:
             raise Break("PJ231")
@@ -230,7 +231,7 @@ class InlineBuilder(GraphBuilder):
         """The function object that is called here."""
         if callee.paths.root is not None:
             return Output("value", self.segment_input(callee.paths.root, SKIP))
-        closure = getattr(self.context, "closure", None)
+        closure = self.context.closure
         if closure is None:
             raise Break("PJ231")
         if closure.value is not None:
@@ -241,12 +242,12 @@ class InlineBuilder(GraphBuilder):
 
     def _leave_once(self, value: Abstract) -> None:
         """Break if an exit would duplicate a tuple that the callers hold as well, or a function."""
-        builder: Any = self.parent
+        builder: Optional[GraphBuilder] = self.parent
         known = set(self.leaving)
         while builder is not None:
             held = [*builder.state.locals.values(), *builder.state.stack]
             known.update(part.defined_at for one in held for part in tuples_in(one))
-            builder = getattr(builder, "parent", None)
+            builder = builder.parent
         if not isinstance(value, Sequence) or value.items and value.defined_at in known:
             raise Break("PJ231")
         self.leaving.add(value.defined_at)
@@ -297,7 +298,7 @@ class InlineBuilder(GraphBuilder):
 
     def _after_effect(self, exit: SideExit) -> SideExit:
         """The replacement of an exit that would repeat an effect. Exits that give the call up stay as they are."""
-        if exit in self.inside or self.context.base.abandons:
+        if exit in self.inside or self.context.options.abandons:
             return exit
         if exit not in self.points:
             raise Break("PJ231")

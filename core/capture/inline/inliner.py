@@ -111,24 +111,24 @@ class CalleeAnalysis(Analysis):
     def _refuse_long_rests(self) -> None:
         """Refuse the callee if bytecode would run loops in the continuation of a call."""
         left = [(version.block.start, why) for version, why in self.left.items()]
-        calls = [(index, self._refusal(index, why)) for index, why in self.context.leaving.items()]
+        calls = [(index, self._refusal(index, why)) for index, why in self.context.findings.leaving.items()]
         for index, why in left + calls:
-            if has_long_work_after(self.cfg, self.context.looping, index):
+            if has_long_work_after(self.cfg, self.context.findings.looping, index):
                 raise why
 
     @property
     def has_loop(self) -> bool:
         """Whether it, or a function that it calls, loops."""
-        return self.region.has_loop or bool(self.context.looping)
+        return self.region.has_loop or bool(self.context.findings.looping)
 
     @property
     def size(self) -> int:
         """The number of its instructions, including those of functions that are inlined into it."""
-        return len(self.function.instructions) + sum(self.context.sizes.values())
+        return len(self.function.instructions) + sum(self.context.findings.sizes.values())
 
     def why_left(self) -> Optional[Break]:
         """The reason why kernels may leave in the middle of the call; None if none does."""
-        return next(iter([*self.left.values(), *self.context.leaving.values()]), None)
+        return next(iter([*self.left.values(), *self.context.findings.leaving.values()]), None)
 
     def leaves_at(self, target: int) -> bool:
         """Whether kernels leave to this instruction."""
@@ -150,7 +150,7 @@ class CalleeAnalysis(Analysis):
             raise next(iter(self.left.values()), never)
         # not items of a list that is changed at unknown positions
         present = {location.name for location in self.context.locations.values()}
-        self.written = sorted(name for name in set().union(*self.context.stores.values())
+        self.written = sorted(name for name in set().union(*self.context.findings.stores.values())
                               if name.startswith(BORROWED_PREFIX) or name in present)
         self._sort(returning)
         loops = self.cfg.loops and self.yields is None
@@ -319,9 +319,9 @@ class Inliner:
         """Note the function that a call left to bytecode runs. If it is not known, the first calls show it."""
         function = called_function(instr, stack) if not context.depth else None
         if function is not None and self.compiles_alone(function):
-            context.note_call(instr.index, function, may_compile_alone(instr, stack))
+            context.findings.note_call(instr.index, function, may_compile_alone(instr, stack))
         elif not context.depth and calls_unknown(instr, stack):
-            context.callees.setdefault(instr.index, [])
+            context.findings.callees.setdefault(instr.index, [])
 
     def compiles_alone(self, function: FunctionType) -> bool:
         """Whether a function that is not inlined is compiled on its own."""
@@ -422,13 +422,13 @@ class Inliner:
         analysis = self.recursion.analyse(interpreter, context, lambda: self.analyse(body, name, context, entry))
         why = analysis.why_left()
         if why is not None:
-            interpreter.context.leaving[interpreter.instr.index] = why
-            if analysis.context.shown:
-                interpreter.context.shown.add(interpreter.instr.index)
+            interpreter.context.findings.leaving[interpreter.instr.index] = why
+            if analysis.context.findings.shown:
+                interpreter.context.findings.shown.add(interpreter.instr.index)
         if analysis.has_loop:
-            interpreter.context.looping.add(interpreter.instr.index)
+            interpreter.context.findings.looping.add(interpreter.instr.index)
         if analysis.written:
-            interpreter.context.stores.setdefault(interpreter.instr.index, set()).update(
+            interpreter.context.findings.stores.setdefault(interpreter.instr.index, set()).update(
                 name for name in analysis.written if not name.startswith(BORROWED_PREFIX))
         if len(analysis.outcomes) > 1:
             outcomes = CallOutcomes(dict(enumerate(analysis.outcomes)), name)
@@ -436,8 +436,8 @@ class Inliner:
                 raise outcomes.why_not()
             part(interpreter, outcomes)
         result = borrowed.given_back(interpreter.enter(analysis, context, entry.copy(), borrowed.outside))
-        if analysis.context.mutates:  # the caller may hold any list or dict that the callee holds
-            interpreter.context.mutates = True
+        if analysis.context.findings.mutates:  # the caller may hold any list or dict that the callee holds
+            interpreter.context.findings.mutates = True
             expect_after_call(interpreter.state, entry, list(analysis.lists.values()))
         return result
 
@@ -445,7 +445,7 @@ class Inliner:
         """The analysis of a callee; Break if it cannot be inlined."""
         values = tuple(entry.locals.values())
         key = (id(body), context.identity(), context.depth, context.catches,
-               len(context.changed), len(context.base.objects), self.recursion.lowered,
+               len(context.changed), len(context.base.findings.objects), self.recursion.lowered,
                tuple(entry.locals), values, tuple(map(sources_of, values)))
         while key not in self.analyses:
             own = self.parted.get(id(body), body)

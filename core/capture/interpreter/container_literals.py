@@ -50,7 +50,7 @@ def op_BUILD_TUPLE(interpreter: Interpreter, instr: Instr) -> None:
 
 def op_BUILD_LIST(interpreter: Interpreter, instr: Instr) -> None:
     items = interpreter.pop_many(instr.arg or 0)
-    is_virtual = interpreter.context.base.static_roots is not None and _is_stored(interpreter, instr)
+    is_virtual = interpreter.context.options.static_roots is not None and _is_stored(interpreter, instr)
     interpreter.push(new_virtual_list(interpreter, items) if is_virtual else interpreter.new_list(items))
 
 

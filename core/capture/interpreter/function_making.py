@@ -33,7 +33,7 @@ def op_MAKE_FUNCTION(interpreter: Interpreter, instr: Instr) -> None:
             interpreter.push(new_closure(interpreter, instr))
         except Break as error:
             if not isinstance(error, Wanted) and error.reason_id != "PJ218":
-                interpreter.context.base.by_bytecode.add(code)
+                interpreter.context.base.findings.by_bytecode.add(code)
             raise
         return
     _, name = pop_code(interpreter.pop)

@@ -330,7 +330,7 @@ class AbstractInterpreter:
         """
         if isinstance(value, Const):
             return value.object
-        if isinstance(value, Number) and self.context.specialisation.may_be_known(value):
+        if isinstance(value, Number) and self.context.options.specialisation.may_be_known(value):
             self.rely(value, HasValue(value.sample))
             return value.sample
         return None

@@ -40,7 +40,7 @@ def next_of(interpreter: Interpreter, name: str) -> Abstract:
             interpreter.end_block()
     if step.more is not True and not interpreter.exception_edges:
         interpreter.emit("require", [step.more], None, exits=True)
-    interpreter.context.stepped[interpreter.instr.index] = name
+    interpreter.context.findings.stepped[interpreter.instr.index] = name
     interpreter.state.locals[name] = step.following
     return step.item()
 

@@ -82,7 +82,7 @@ def changing(interpreter: Interpreter, location: Any, owner: Abstract, relied: b
         interpreter.context.changed.add((location, None))
     interpreter.note_access(location, owner, True, relied)
     if type(location) is not str:  # attribute stores change no list or dict that the function has made
-        interpreter.context.mutates = True
+        interpreter.context.findings.mutates = True
         expect_items(interpreter.state)
 
 
@@ -165,7 +165,7 @@ def _write_location(interpreter: Interpreter, location: HeapLocation, operation:
 
 def note_store(interpreter: Interpreter, location: HeapLocation, value: Abstract) -> None:
     """Note that the instruction has written a location, and its new value."""
-    interpreter.context.stores.setdefault(interpreter.instr.index, set()).add(location.name)
+    interpreter.context.findings.stores.setdefault(interpreter.instr.index, set()).add(location.name)
     interpreter.state.locals[location.name] = value
 
 

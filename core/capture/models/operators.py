@@ -289,7 +289,7 @@ def _is_folded(interpreter: Interpreter, number: int) -> bool:
     Small ones are singletons in CPython, so a program cannot tell when one was computed. In captures with static shapes
     all are, because loops and branches depend on them.
     """
-    return number in SMALL or interpreter.context.base.static_roots is not None and -2 ** 63 <= number < 2 ** 63
+    return number in SMALL or interpreter.context.options.static_roots is not None and -2 ** 63 <= number < 2 ** 63
 
 
 def _scalar_power(interpreter: Interpreter, left: Abstract, right: Abstract,

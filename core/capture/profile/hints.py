@@ -228,7 +228,7 @@ def hinted_by(kind: Abstract, context: Any, defined_at: int) -> Abstract:
     """The value that a hint declares; ``defined_at`` is the instruction that makes it."""
     hinted = kind.object if isinstance(kind, Const) else kind.sample if isinstance(kind, OpaqueObject) else None
     try:
-        return parsed(text_of(hinted), _nothing, context.hinted.ndim, defined_at)
+        return parsed(text_of(hinted), _nothing, context.types.hinted.ndim, defined_at)
     except (TypeError, ValueError):
         raise Break("PJ201", callee="hint") from None
 
@@ -237,5 +237,5 @@ def apply_hint(context: Any, callee: Abstract, value: Abstract, kind: Abstract) 
     """Note the hint that a call of `hint` gives for an unknown value. Raises Hinted if it is new."""
     if (isinstance(callee, Const) and callee.object is hint and isinstance(value, Unknown) and value.defined_at >= 0
             and context is context.base
-            and context.hinted.note(value.defined_at, hinted_by(kind, context, value.defined_at))):
+            and context.types.hinted.note(value.defined_at, hinted_by(kind, context, value.defined_at))):
         raise Hinted

@@ -182,7 +182,7 @@ class Pending:
 
         Other threads call the function meanwhile, and so may its own callees.
         """
-        if self._reached or self._early_runs == MAX_EARLY_RUNS or not _runs(self.entry.linked_code):
+        if self._reached or self._early_runs == MAX_EARLY_RUNS or not _runs(self.entry.code.linked):
             return False
         self._early_runs += 1
         return True

@@ -27,7 +27,7 @@ from pijit.core.graph.passes.fusion import operands, scalar_operation
 from pijit.core.graph.types import Array
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
-from pijit.core.kernel.llvm.nest.threads import write_shared
+from pijit.core.kernel.llvm.nest.threads import SharedWork, write_shared
 from pijit.core.kernel.plan.exponents import BoundedArrays, has_bounds
 from pijit.core.kernel.plan.group_operands import EXPONENTS, float_arrays
 from pijit.core.kernel.plan.operands import ArrayVariable, Literal, Name, Operand, dtype_of, integer, result_of
@@ -330,7 +330,7 @@ def below_all(dtype: np.dtype[Any], least: int) -> Intrinsic:
         function.attributes.add("noinline")
         builder, values = ir.IRBuilder(function.append_basic_block("entry")), list(function.args)
         runtime = values.pop(0) if least else None
-        answer = write_shared(builder, dtype, runtime, values, [(1, 2)], 1, 1, least, -1, write) if least \
+        answer = write_shared(builder, dtype, runtime, values, SharedWork([(1, 2)], 1, 1, least), write) if least \
             else write(builder, values)
         count = module.declare_intrinsic("llvm.ctpop", [I64], ir.FunctionType(I64, [I64]))
         builder.ret(builder.mul(builder.call(count, [answer]), ir.Constant(I64, step)))

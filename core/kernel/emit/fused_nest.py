@@ -115,7 +115,7 @@ def write_group(emitter: KernelEmitter, group: List[Op]) -> None:
     if watched_steps(group, emitter.flavour.fast):
         result = emitter.arrays[made] = allocate(emitter, group, shape)
         write_watched(emitter, group, lambda odd: compute(
-            emitter, group, shape, arrays, scalars, result, odd=odd, new=True))
+            emitter, group, shape, arrays, scalars, NestResult(result, is_new=True), odd=odd))
         emitter.arrays[made] = result  # both paths leave it in the same variables
         return
     flags = any(map(finds if emitter.flavour.fast else may_leave, group)) and any(map(raises_flags, group))
@@ -125,7 +125,7 @@ def write_group(emitter: KernelEmitter, group: List[Op]) -> None:
     emitter.arrays[made] = result
     if flags:
         emitter.clear_flags(own=True)
-    compute(emitter, group, shape, arrays, scalars, result, new=given is None)
+    compute(emitter, group, shape, arrays, scalars, NestResult(result, is_new=given is None))
     if flags:
         emitter.guard(first, emitter.raised_flags(*group, own=True))
 
@@ -216,15 +216,29 @@ def count_true(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand]
         emitter.guard(first, emitter.raised_flags(*group, own=True))
 
 
+class NestResult(NamedTuple):
+    """The array that a nest writes.
+
+    Attributes:
+        array: the array.
+        is_new: it is memory that no other array has.
+        delays_stores: operands are nearby elements of it.
+        ends: row ends that the nest writes.
+    """
+
+    array: ArrayVariable
+    is_new: bool = False
+    delays_stores: bool = False
+    ends: Ends = NO_ENDS
+
+
 def compute(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], arrays: List[ArrayVariable],
-            scalars: Sequence[str], result: ArrayVariable, block: Optional[RowBlock] = None, odd: str = "",
-            new: bool = False, delays_stores: bool = False, ends: Ends = NO_ENDS) -> None:
+            scalars: Sequence[str], written: NestResult, block: Optional[RowBlock] = None, odd: str = "") -> None:
     """Write the nest, for all rows or for a block of them.
 
-    ``block`` are the rows; None: all. ``odd`` is the variable for what a watched nest finds. ``new``: the result is
-    memory that no other array has. ``delays_stores``: operands are nearby elements of the result. ``ends`` are row ends
-    that the nest writes.
+    ``block`` are the rows; None: all. ``odd`` is the variable for what a watched nest finds.
     """
+    result, new, delays_stores, ends = written
     same = next((k for k, array in enumerate(arrays) if array is result), -1)
     if block is None:
         shape, (*arrays, result) = as_one_axis(emitter, group, shape, arrays + [result])

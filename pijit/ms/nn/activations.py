@@ -11,9 +11,13 @@ from pijit.names import closest
 
 
 def _activation(name: str, function: Callable[..., Any], text: str) -> Any:
-    def construct(self: Cell, x: Any) -> Any:
-        return function(x)
-    return type(name, (Cell,), {"construct": construct, "__doc__": text, "__module__": "pijit.ms.nn"})
+    class Activation(Cell):
+        __doc__, __module__, __qualname__ = text, "pijit.ms.nn", name
+
+        def construct(self, x: Any) -> Any:
+            return function(x)
+    Activation.__name__ = name
+    return Activation
 
 
 ReLU = _activation("ReLU", elementwise.relu, "Values, and 0 for negative ones.")

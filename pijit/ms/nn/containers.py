@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any, Iterable, Iterator
+from typing import Any, Iterable, Iterator, Tuple
 
 from pijit.ms.cell import Cell
 
@@ -15,7 +15,9 @@ def _require_cell(name: str, cell: Any) -> None:
 
 
 class _Sequence(Cell):
-    """Common base of `SequentialCell` and `CellList`."""
+    """Common base of `SequentialCell` and `CellList`; ``cell_list`` has the cells."""
+
+    cell_list: Tuple[Any, ...]
 
     def _take(self, cells: Iterable[Any]) -> None:
         listed = list(cells)
@@ -31,20 +33,20 @@ class _Sequence(Cell):
 
     def _add(self, cell: Any) -> None:
         _require_cell(type(self).__name__, cell)
-        if self._auto_prefix:  # type: ignore[attr-defined]
+        if self._auto_prefix:
             cell.update_parameters_name("{}.".format(len(self._cells)))
         self._take(list(self._cells.values()) + [cell])
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return type(self)(list(self.cell_list)[index])  # type: ignore[attr-defined,arg-type]
-        return self.cell_list[index]  # type: ignore[attr-defined]
+            return type(self)(list(self.cell_list)[index])  # type: ignore[arg-type]
+        return self.cell_list[index]
 
     def __setitem__(self, index: int, cell: Any) -> None:
         _require_cell(type(self).__name__, cell)
         listed = list(self._cells.values())
         listed[index] = cell
-        if self._auto_prefix:  # type: ignore[attr-defined]
+        if self._auto_prefix:
             cell.update_parameters_name("{}.".format(index % len(listed)))
         self._take(listed)
 
@@ -54,10 +56,10 @@ class _Sequence(Cell):
         self._take(listed)
 
     def __len__(self) -> int:
-        return len(self.cell_list)  # type: ignore[attr-defined]
+        return len(self.cell_list)
 
     def __iter__(self) -> Iterator[Cell]:
-        return iter(self.cell_list)  # type: ignore[attr-defined]
+        return iter(self.cell_list)
 
     def __bool__(self) -> bool:
         return True
@@ -111,7 +113,7 @@ class SequentialCell(_Sequence):
 
     def construct(self, x: Any) -> Any:
         """The result of the last cell."""
-        for cell in self.cell_list:  # type: ignore[attr-defined]
+        for cell in self.cell_list:
             x = cell(x)
         return x
 

@@ -192,7 +192,7 @@ class TransformerEncoder(Cell):
 
     def construct(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None) -> Any:
         """The encoded sequence."""
-        for layer in self.layers.cell_list:  # type: ignore[attr-defined]
+        for layer in self.layers.cell_list:
             src = layer(src, src_mask, src_key_padding_mask)
         return src if self.norm is None else self.norm(src)
 
@@ -224,6 +224,6 @@ class TransformerDecoder(Cell):
     def construct(self, tgt: Any, memory: Any, tgt_mask: Any = None, memory_mask: Any = None,
                   tgt_key_padding_mask: Any = None, memory_key_padding_mask: Any = None) -> Any:
         """The decoded sequence."""
-        for layer in self.layers.cell_list:  # type: ignore[attr-defined]
+        for layer in self.layers.cell_list:
             tgt = layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
         return tgt if self.norm is None else self.norm(tgt)

@@ -12,145 +12,145 @@ from pijit.ms.ops import movement, reductions
 from pijit.ms.tensor import Tensor, array_of, made
 
 
-def astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
+def astype(tensor: Tensor, dtype: Any, copy: bool = True) -> Tensor:
     """The tensor converted to another element type."""
-    return made(self._array.astype(as_numpy(dtype, "astype")))
+    return made(tensor._array.astype(as_numpy(dtype, "astype")))
 
 
-def to(self: Tensor, dtype: Any, *args: Any) -> Tensor:
+def to(tensor: Tensor, dtype: Any, *args: Any) -> Tensor:
     """The tensor converted to another element type; the device name "CPU" is accepted without effect."""
-    return self if dtype == "CPU" else astype(self, dtype)
+    return tensor if dtype == "CPU" else astype(tensor, dtype)
 
 
-def type_as(self: Tensor, other: Tensor) -> Tensor:
+def type_as(tensor: Tensor, other: Tensor) -> Tensor:
     """The tensor converted to the element type of another one."""
-    return made(self._array.astype(other._array.dtype))
+    return made(tensor._array.astype(other._array.dtype))
 
 
 def _conversion(kind: Any, name: str) -> Callable[[Tensor], Tensor]:
-    def convert(self: Tensor) -> Tensor:
-        return made(self._array.astype(kind.nptype))
+    def convert(tensor: Tensor) -> Tensor:
+        return made(tensor._array.astype(kind.nptype))
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = "The tensor as {}.".format(kind)
     return convert
 
 
-def copy(self: Tensor) -> Tensor:
+def copy(tensor: Tensor) -> Tensor:
     """A copy."""
-    return made(np.array(self._array))
+    return made(np.array(tensor._array))
 
 
-def view(self: Tensor, *shape: Any) -> Tensor:
+def view(tensor: Tensor, *shape: Any) -> Tensor:
     """The elements in another shape."""
-    return movement.reshape(self, shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+    return movement.reshape(tensor, shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
 
 
-def reshape(self: Tensor, *shape: Any) -> Tensor:
+def reshape(tensor: Tensor, *shape: Any) -> Tensor:
     """The elements in another shape."""
-    return movement.reshape(self, shape[0] if len(shape) == 1 else shape)
+    return movement.reshape(tensor, shape[0] if len(shape) == 1 else shape)
 
 
-def transpose(self: Tensor, *axes: Any) -> Tensor:
+def transpose(tensor: Tensor, *axes: Any) -> Tensor:
     """Permuted dimensions; reversed without arguments."""
     if not axes:
-        return self.T
-    return movement.transpose(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes)
+        return tensor.T
+    return movement.transpose(tensor, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes)
 
 
-def max(self: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
+def max(tensor: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
         return_indices: bool = False) -> Any:
     """The greatest values; with `return_indices` also their positions."""
     if return_indices:
-        return reductions.max(self, axis, keepdims)
-    return made(np.max(self._array, axis=reductions.axes(axis), keepdims=keepdims))
+        return reductions.max(tensor, axis, keepdims)
+    return made(np.max(tensor._array, axis=reductions.axes(axis), keepdims=keepdims))
 
 
-def min(self: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
+def min(tensor: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
         return_indices: bool = False) -> Any:
     """The smallest values; with `return_indices` also their positions."""
     if return_indices:
-        return reductions.min(self, axis, keepdims)
-    return made(np.min(self._array, axis=reductions.axes(axis), keepdims=keepdims))
+        return reductions.min(tensor, axis, keepdims)
+    return made(np.min(tensor._array, axis=reductions.axes(axis), keepdims=keepdims))
 
 
-def expand_as(self: Tensor, other: Tensor) -> Tensor:
+def expand_as(tensor: Tensor, other: Tensor) -> Tensor:
     """The tensor broadcast to the shape of another one."""
-    return movement.broadcast_to(self, other.shape)
+    return movement.broadcast_to(tensor, other.shape)
 
 
-def broadcast_to(self: Tensor, *shape: Any) -> Tensor:
+def broadcast_to(tensor: Tensor, *shape: Any) -> Tensor:
     """The tensor broadcast to a shape."""
-    return movement.broadcast_to(self, shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+    return movement.broadcast_to(tensor, shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
 
 
-def new_zeros(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
+def new_zeros(tensor: Tensor, size: Any, dtype: Any = None) -> Tensor:
     """Zeros of the same element type."""
-    return made(np.zeros(size, self._array.dtype if dtype is None else as_numpy(dtype, "new_zeros")))
+    return made(np.zeros(size, tensor._array.dtype if dtype is None else as_numpy(dtype, "new_zeros")))
 
 
-def new_ones(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
+def new_ones(tensor: Tensor, size: Any, dtype: Any = None) -> Tensor:
     """Ones of the same element type."""
-    return made(np.ones(size, self._array.dtype if dtype is None else as_numpy(dtype, "new_ones")))
+    return made(np.ones(size, tensor._array.dtype if dtype is None else as_numpy(dtype, "new_ones")))
 
 
-def dim(self: Tensor) -> int:
+def dim(tensor: Tensor) -> int:
     """The number of dimensions."""
-    return self._array.ndim
+    return tensor._array.ndim
 
 
-def numel(self: Tensor) -> int:
+def numel(tensor: Tensor) -> int:
     """The number of elements."""
-    return self._array.size
+    return tensor._array.size
 
 
-def value(self: Tensor) -> Tensor:
+def value(tensor: Tensor) -> Tensor:
     """The tensor."""
-    return self
+    return tensor
 
 
-def init_data(self: Tensor, *args: Any) -> Tensor:
+def init_data(tensor: Tensor, *args: Any) -> Tensor:
     """The tensor; its initial values are computed at creation."""
-    return self
+    return tensor
 
 
-def contiguous(self: Tensor) -> Tensor:
+def contiguous(tensor: Tensor) -> Tensor:
     """The tensor; its elements are contiguous."""
-    return self
+    return tensor
 
 
-def is_contiguous(self: Tensor) -> bool:
+def is_contiguous(tensor: Tensor) -> bool:
     """Whether the elements are contiguous."""
-    return bool(self._array.flags.c_contiguous)
+    return bool(tensor._array.flags.c_contiguous)
 
 
-def add_(self: Tensor, other: Any) -> Tensor:
+def add_(tensor: Tensor, other: Any) -> Tensor:
     """Add in place."""
-    self._array[...] = (self + other)._array
-    return self
+    tensor._array[...] = (tensor + other)._array
+    return tensor
 
 
-def sub_(self: Tensor, other: Any) -> Tensor:
+def sub_(tensor: Tensor, other: Any) -> Tensor:
     """Subtract in place."""
-    self._array[...] = (self - other)._array
-    return self
+    tensor._array[...] = (tensor - other)._array
+    return tensor
 
 
-def mul_(self: Tensor, other: Any) -> Tensor:
+def mul_(tensor: Tensor, other: Any) -> Tensor:
     """Multiply in place."""
-    self._array[...] = (self * other)._array
-    return self
+    tensor._array[...] = (tensor * other)._array
+    return tensor
 
 
-def div_(self: Tensor, other: Any) -> Tensor:
+def div_(tensor: Tensor, other: Any) -> Tensor:
     """Divide in place."""
-    self._array[...] = (self / other)._array
-    return self
+    tensor._array[...] = (tensor / other)._array
+    return tensor
 
 
-def itemset(self: Tensor, *args: Any) -> Tensor:
+def itemset(tensor: Tensor, *args: Any) -> Tensor:
     """Store a number; the preceding arguments are its index."""
-    self._array[args[0] if len(args) == 2 and isinstance(args[0], tuple) else args[:-1] or ...] = array_of(args[-1])
-    return self
+    tensor._array[args[0] if len(args) == 2 and isinstance(args[0], tuple) else args[:-1] or ...] = array_of(args[-1])
+    return tensor
 
 
 OWN: Dict[str, Callable[..., Any]] = {one.__name__: one for one in (

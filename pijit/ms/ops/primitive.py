@@ -88,11 +88,11 @@ def primitive_class(row: Row) -> type:
     """The primitive class of a row."""
     function = row.function
 
-    def compute(self: Any, *inputs: Any) -> Any:
+    def compute(primitive: Any, *inputs: Any) -> Any:
         return function(*inputs)
 
-    def compute_with_attributes(self: Any, *inputs: Any) -> Any:
-        return function(*inputs, **self.attributes)
+    def compute_with_attributes(primitive: Any, *inputs: Any) -> Any:
+        return function(*inputs, **primitive.attributes)
 
     body = {"__init__": _constructor(row), "row": row,
             "compute": compute_with_attributes if row.attributes else compute,

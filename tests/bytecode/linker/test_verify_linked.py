@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core import entries, errors
+from pijit.core import errors
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, Label, NewInstr, replace_code
 from pijit.core.bytecode.linker import verify, verify_37
 from pijit.core.bytecode.linker.verify import why_wrong
+from pijit.core.entries import linked_code
 from tests.bytecode import bytecode_samples
 from tests.harness import jitted, kernel_count
 
@@ -141,7 +142,7 @@ def too_small(link):
 
 
 def test_wrong_code_is_not_installed_where_calls_are_checked(lenient, monkeypatch, caplog):
-    monkeypatch.setattr(entries, "link", too_small(entries.link))
+    monkeypatch.setattr(linked_code, "link", too_small(linked_code.link))
     x = np.arange(5.0)
     checked = pijit.jit(jit_config={"check": True})(new_function())
     with caplog.at_level(logging.ERROR, "pijit"):
@@ -153,7 +154,7 @@ def test_wrong_code_is_not_installed_where_calls_are_checked(lenient, monkeypatc
 
 
 def test_wrong_code_is_an_error_under_the_strict_switch(monkeypatch):
-    monkeypatch.setattr(entries, "link", too_small(entries.link))
+    monkeypatch.setattr(linked_code, "link", too_small(linked_code.link))
     with pytest.raises(errors.InternalError, match="PJ903.*co_stacksize is 1"):
         jitted(new_function())(np.arange(5.0), 1.0)
 

@@ -11,6 +11,7 @@ from pijit.core._hook import UNBOUND
 from pijit.core.bytecode.analysed_code import analysed_code
 from pijit.core.capture import driver as module
 from pijit.core.capture.analysis.fixpoint import MAX_VERSIONS
+from pijit.core.capture.context import CaptureOptions
 from pijit.core.capture.values.lattice import Number, Tensor, Unknown, abstract_of, number_type
 from pijit.core.graph.types import FLOAT, INT
 
@@ -21,7 +22,8 @@ stay = operator.methodcaller("__abs__")
 def captured(function, *args, feedback=(), force_breaks=None):
     code = function.__code__
     slots = list(args) + [UNBOUND] * (code.co_nlocals - len(args))
-    request = module.CaptureRequest(analysed_code(code), slots, UNBOUND, function.__globals__, vars(builtins), dict(feedback), force_breaks)
+    roots = slots, function.__globals__, vars(builtins)
+    request = module.CaptureRequest(analysed_code(code), roots, UNBOUND, dict(feedback), CaptureOptions(force_breaks=force_breaks))
     return module.capture(request)
 
 

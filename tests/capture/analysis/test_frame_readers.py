@@ -377,6 +377,6 @@ def kept_by_nobody(x, note):
 def test_exits_store_what_nobody_else_reads_only_where_it_may_be_seen(note, kept):
     code = kept_by_nobody.__code__
     slots = [X, note] + [UNBOUND] * (code.co_nlocals - 2)
-    found = capture(CaptureRequest(analysed_code(code), slots, UNBOUND, globals(), vars(builtins), {}))
+    found = capture(CaptureRequest(analysed_code(code), (slots, globals(), vars(builtins)), UNBOUND, {}))
     exits = [exit for one in found.candidates if one.captured is not None for exit in one.captured.graph.exits]
     assert [set(exit.locals) for exit in exits if not exit.side and exit.locals] == [kept]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core import pipeline
+from pijit.core import function_state
 from pijit.core.capture.profile.type_feedback import MAX_OBSERVATIONS, MAX_RENEWALS
 from pijit.differential import plain_twin
 from tests.capture.containers.effects_common import CUT
@@ -37,13 +37,13 @@ def two_calls(x, first, second):
 def captures(monkeypatch):
     """What captures were told that had been observed; without those of callees that are compiled on their own."""
     observed = []
-    make_entry = pipeline.make_entry
+    make_entry = function_state.make_entry
 
     def counting(state, code, roots, feedback, *others):
         if state.callee is None:
             observed.append(dict(feedback.kinds))
         return make_entry(state, code, roots, feedback, *others)
-    monkeypatch.setattr(pipeline, "make_entry", counting)
+    monkeypatch.setattr(function_state, "make_entry", counting)
     return observed
 
 
@@ -59,13 +59,13 @@ def test_segment_behind_a_call_is_compiled_after_the_first_run(captures):
     j = jitted(plain_twin(behind_a_call), SEGMENTED)
     same(j(X, make_float), behind_a_call(X, make_float))
     first = kernel_count(j)
-    assert j.state.pending and j.cache_info().currsize == 0 and j.state.entries[0].observers
+    assert j.state.pending and j.cache_info().currsize == 0 and j.state.entries[0].feedback.observers
     same(j(X, make_float), behind_a_call(X, make_float))
     assert kernel_count(j) == first + 1
-    assert not j.state.pending and j.cache_info().currsize == 1 and not j.state.entries[0].observers
+    assert not j.state.pending and j.cache_info().currsize == 1 and not j.state.entries[0].feedback.observers
     same(j(X, make_float), behind_a_call(X, make_float))
     assert len(captures) == 2 and captures[0] == {} and len(captures[1]) == 1
-    assert [entry.why.split()[0] for entry in j.state.entries] == ["PJ302"]
+    assert [entry.reports.why.split()[0] for entry in j.state.entries] == ["PJ302"]
     assert calls_of(j, [(X, make_float)] * 3) == [HIT] * 3
 
 
@@ -73,10 +73,10 @@ def test_probes_are_gone_afterwards():
     j = jitted(plain_twin(behind_a_call), SEGMENTED)
     j(X, make_float)
     observing = j.state.entries[-1]
-    observers = list(observing.observers.values())
-    assert observers and all(observer in observing.linked_code.co_consts for observer in observers)
+    observers = list(observing.feedback.observers.values())
+    assert observers and all(observer in observing.code.linked.co_consts for observer in observers)
     j(X, make_float)
-    final = j.state.entries[-1].linked_code
+    final = j.state.entries[-1].code.linked
     assert observers[0].__name__ == "observe"
     assert not any(getattr(const, "__name__", None) == "observe" for const in final.co_consts)
 
@@ -212,8 +212,8 @@ def test_tuples_of_python_and_of_numpy_numbers_are_two_kinds():
     for _ in range(3):
         same(j(X, rows()), pop_and_add(X, rows()))
     [entry] = j.state.entries
-    assert not any(report.reason_id == "PJ218" for report in entry.breaks)
-    assert len(entry.observed.profiles) == 2
+    assert not any(report.reason_id == "PJ218" for report in entry.reports.breaks)
+    assert len(entry.feedback.observed.profiles) == 2
     before = [launcher.calls - launcher.misses for launcher in entry.launchers]
     same(j(X, rows()), pop_and_add(X, rows()))
     served = [launcher.calls - launcher.misses - ran for launcher, ran in zip(entry.launchers, before)]

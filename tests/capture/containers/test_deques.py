@@ -149,7 +149,7 @@ def test_the_loop_is_a_kernel(f, args):
     for _ in range(4):
         j(*args())
     if "force_breaks" not in mode_config():
-        kernels = [segment for segment in j.state.entries[0].segments if segment.kind == "kernel"]
+        kernels = [segment for segment in j.state.entries[0].reports.segments if segment.kind == "kernel"]
         assert max(segment.instructions for segment in kernels) > 15
 
 

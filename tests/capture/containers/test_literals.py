@@ -71,7 +71,7 @@ WHOLE = [
 def test_one_kernel(f, args, others):
     with fail_unless_captured() as watched:
         check(f, *args, others=others)
-    assert all(not entry.breaks for entry in watched[0].state.entries)
+    assert all(not entry.reports.breaks for entry in watched[0].state.entries)
 
 
 WRONG = [(starred, ([],), [([X],)]), (sliced, ([X],), [([],), (X,)]), (chained, (3, X), [(None, X), (X, X), ({"a": X}, X)])]

@@ -414,7 +414,7 @@ def test_later_segments_have_entries_of_their_own():
 @pytest.mark.skipif(sys.version_info >= (3, 11), reason="frames begin behind a kernel by a call in linked code, not at a place")
 def test_places_that_the_code_does_not_have_are_refused():
     f = warm(breaks_once, X, Y)
-    made = f.state.entries[-1].entrance
+    made = f.state.entries[-1].code.entrance
     for landing in ((-2, (), 0), (1, (), 0), (100000, (), 0), (2, (99,), 0), (2, (-2,), 0), (2, (), -1), (2, (), 15)):
         with pytest.raises(ValueError, match="no place like"):
             _hook.Entrance(made.code, made.launcher, (landing,))

@@ -154,10 +154,10 @@ def test_calls_and_errors_leave_nothing_behind(both):
 
     run()
     gc.collect()
-    before = len(gc.get_objects()), sys.getrefcount(f.state.entries[-1].linked_code)
+    before = len(gc.get_objects()), sys.getrefcount(f.state.entries[-1].code.linked)
     run()
     gc.collect()
-    after = len(gc.get_objects()), sys.getrefcount(f.state.entries[-1].linked_code)
+    after = len(gc.get_objects()), sys.getrefcount(f.state.entries[-1].code.linked)
     assert after[0] - before[0] < 50 and after[1] - before[1] <= 1
 
 

@@ -204,7 +204,7 @@ def test_everything_goes_with_the_function():
         f(X, 1.5)
     entry = f.state.entries[-1]
     assert kernel_count(f) >= 1
-    alive = [weakref.ref(thing) for thing in [f, f.state, entry, entry.linked_code, f.py_func.__code__]]
+    alive = [weakref.ref(thing) for thing in [f, f.state, entry, entry.code.linked, f.py_func.__code__]]
     del f, entry
     collect()
     assert [ref() for ref in alive] == [None] * len(alive)
@@ -215,7 +215,7 @@ def test_entries_go_with_the_function_though_its_code_stays():
     f = jitted(plain)
     for _ in range(4):
         f(X, 1.5)
-    alive = [weakref.ref(f.state), weakref.ref(f.state.entries[-1].linked_code)]
+    alive = [weakref.ref(f.state), weakref.ref(f.state.entries[-1].code.linked)]
     del f
     collect()
     assert [ref() for ref in alive] == [None, None]
@@ -227,7 +227,7 @@ def test_cache_clear_frees_linked_code_and_kernels():
     for _ in range(4):
         f(X, 1.5)
     entry = f.state.entries[-1]
-    alive = [weakref.ref(entry), weakref.ref(entry.linked_code)]
+    alive = [weakref.ref(entry), weakref.ref(entry.code.linked)]
     owners = [weakref.ref(launcher.owner) for launcher in entry.launchers if isinstance(launcher.owner, types.FunctionType)]
     del entry
     f.cache_clear()

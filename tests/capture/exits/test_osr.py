@@ -341,7 +341,7 @@ def test_loops_in_try_and_with_are_no_move_points():
     j = jitted(plain_twin(in_blocks), EXPLICIT)
     assert j(50, X, []) == in_blocks(50, X, [])
     assert moves_of(j) == 0 and j.state.pending
-    assert [report.reason_id for report in j.state.entries[0].stays] == ["PJ403"] * 2
+    assert [report.reason_id for report in j.state.entries[0].reports.stays] == ["PJ403"] * 2
 
 
 def traces(n, x, out):
@@ -429,14 +429,14 @@ def test_first_calls_of_many_threads():
 
 
 def test_failing_capture_leaves_the_call_where_it_is(monkeypatch):
-    from pijit.core import pipeline
-    make_entry = pipeline.make_entry
+    from pijit.core import function_state
+    make_entry = function_state.make_entry
 
     def failing(state, code, roots, feedback, pending, why, *start):
         if start and start[0] is not None:
             raise RecursionError("no room")
         return make_entry(state, code, roots, feedback, pending, why, *start)
-    monkeypatch.setattr(pipeline, "make_entry", failing)
+    monkeypatch.setattr(function_state, "make_entry", failing)
     j = jitted(plain_twin(over_range), EXPLICIT)
     for _ in range(4):
         assert j(40, X, []) == over_range(40, X, [])

@@ -36,7 +36,7 @@ def test_a_winner_is_measured_once_and_then_called_without_a_trial():
     assert len(calls(function)) == 1
     [(_, payload, _)] = function.state.cache.entries
     entry = function.state.entries[-1]
-    assert payload is entry.entrance and entry.trial is None and entry.retired is None
+    assert payload is entry.code.entrance and entry.trial is None and entry.retired is None
     assert entry.launchers[0].calls > ENOUGH - 10
 
 

@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import pytest
 
-from pijit.core import pipeline
+from pijit.core import function_state
 from pijit.core._hook import UNBOUND
 from pijit.differential import plain_twin
 from tests.harness import jitted, kernel_count, same
@@ -105,13 +105,13 @@ def test_changing_dtypes_in_all_threads(fast_switching):
 
 def test_other_threads_run_the_original_while_one_captures(monkeypatch):
     capturing, served = threading.Event(), threading.Event()
-    make_entry = pipeline.make_entry
+    make_entry = function_state.make_entry
 
     def slow(*args):
         capturing.set()
         assert served.wait(10)
         return make_entry(*args)
-    monkeypatch.setattr(pipeline, "make_entry", slow)
+    monkeypatch.setattr(function_state, "make_entry", slow)
     f = jitted(plain_twin(affine))
     x = np.linspace(0.0, 3.0, 5)
     first = threading.Thread(target=f, args=(x, 1.0))
@@ -144,7 +144,7 @@ def test_a_call_that_missed_before_another_thread_captured_shares_its_entry():
     roots = [x, 3] + [UNBOUND] * (len(hot.__code__.co_varnames) - 2)
     code = f.state.function.__code__
     served = f.state.on_miss(code, roots, hot.__globals__, vars(builtins))
-    assert served is f.state.entries[0].linked_code and len(f.state.entries) == 1
+    assert served is f.state.entries[0].code.linked and len(f.state.entries) == 1
 
 
 def test_cache_clear_by_all_threads_and_captures_at_once(fast_switching):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core import pipeline
+from pijit.core import function_state
 from pijit.differential import plain_twin
 from tests.capture.scalars.test_scalars import define
 from tests.harness import jitted, kernel_count, same
@@ -129,13 +129,13 @@ def test_call_of_the_function_during_its_own_capture(monkeypatch):
     def f(x):
         return x * 2.0 + 1.0
     j = jitted(plain_twin(f))
-    make_entry = pipeline.make_entry
+    make_entry = function_state.make_entry
     inner = []
 
     def calling(*args):
         inner.append(j(X))
         return make_entry(*args)
-    monkeypatch.setattr(pipeline, "make_entry", calling)
+    monkeypatch.setattr(function_state, "make_entry", calling)
     same(j(X), X * 2.0 + 1.0)
     assert len(inner) == 1
     same(inner[0], X * 2.0 + 1.0)

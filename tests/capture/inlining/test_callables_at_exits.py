@@ -73,7 +73,7 @@ def test_exits_after_effects_make_the_call_and_repeat_nothing(function):
         x = np.array(given)
         assert outcome(f, x) == outcome(function, x)
     fail_unless_captured(f)
-    assert mode_config().get("force_breaks") or not f.state.entries[0].breaks
+    assert mode_config().get("force_breaks") or not f.state.entries[0].reports.breaks
 
 
 def test_call_calls():

@@ -184,7 +184,7 @@ def test_same_answers(f, args, others):
 def test_one_kernel_holds_them_all():
     f = check(everything, X, 3, 2.0, others=[(X + 1, 2, 2.0), (np.array([np.nan, 1.0]), 2, 2.0)])
     if mode_config() == {"backend": "numba"}:
-        assert not f.state.entries[0].breaks
+        assert not f.state.entries[0].reports.breaks
 
 
 CAPTURED = [squares, chosen, products, nested, rows, running, in_a_helper]

@@ -115,7 +115,7 @@ CASES = [
 def test_loops_are_native(function, args):
     with fail_unless_captured():
         f = check(function, *args)
-    assert not [b for entry in f.state.entries for b in entry.breaks if b.reason_id not in UNBOUND_AFTER]
+    assert not [b for entry in f.state.entries for b in entry.reports.breaks if b.reason_id not in UNBOUND_AFTER]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

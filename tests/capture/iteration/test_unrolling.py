@@ -98,7 +98,7 @@ CASES = [
 def test_rounds_are_captured(function, args):
     with fail_unless_captured():
         f = check(function, *args)
-    assert mode_config().get("force_breaks") or not f.state.entries[0].breaks
+    assert mode_config().get("force_breaks") or not f.state.entries[0].reports.breaks
 
 
 def test_functions_make_one_kernel():

@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core import entries, launch_sites, pipeline
+from pijit.core import function_state, pipeline
 from pijit.core.bytecode import analysed_code
 from pijit.core.capture import driver
 from pijit.core.capture.build import graph_builder
 from pijit.core.capture.interpreter import type_propagation
+from pijit.core.entries import kernels, launch_sites, linked_code
 from pijit.core.errors import InternalError
 from pijit.core.graph import passes
 from pijit.core.kernel.llvm import codegen
@@ -36,12 +37,12 @@ PHASES = {
     "builder": (graph_builder.GraphBuilder, "build", "PJ901"),
     "simplify": (passes, "simplify", "PJ901"),
     "verify": (driver, "verify", "PJ901"),
-    "compile": (entries, "compile_graph", "PJ902"),
+    "compile": (kernels, "compile_graph", "PJ902"),
     "launcher": (launch_sites, "Launcher", "PJ901"),
     "segment guards": (launch_sites, "segment_program", "PJ901"),
-    "entry guards": (entries, "entry_program", "PJ901"),
-    "link": (entries, "link", "PJ903"),
-    "record": (entries, "segment_reports", "PJ901"),
+    "entry guards": (pipeline, "entry_program", "PJ901"),
+    "link": (linked_code, "link", "PJ903"),
+    "record": (pipeline, "segment_reports", "PJ901"),
 }
 
 
@@ -91,7 +92,7 @@ def test_original_runs_and_one_line_is_logged(phase, lenient, monkeypatch, caplo
     assert len(caplog.records) == 1
     message = caplog.records[0].getMessage()
     assert message.startswith(reason_id + ": ") and "new_function.<locals>.f (" in message and "Injected: injected" in message
-    assert set(j.state.failures) == {pipeline.reason(reason_id, error="injected")}
+    assert set(j.state.failures) == {function_state.reason(reason_id, error="injected")}
     assert kernel_count(j) == 0
 
 
@@ -117,13 +118,13 @@ def test_attempts_are_bounded(phase, lenient, monkeypatch):
     j = jitted(one_kernel())
     for _ in range(20):
         j(X, 1.0)
-    assert len(attempts) == len(j.state.failures) == pipeline.MAX_FAILURES
+    assert len(attempts) == len(j.state.failures) == function_state.MAX_FAILURES
 
 
 def test_works_again_after_one_failure(lenient, monkeypatch):
     j = jitted(one_kernel())
     with monkeypatch.context() as patch:
-        patch.setattr(entries, "link", failing)
+        patch.setattr(linked_code, "link", failing)
         j(X, 1.0)
     assert len(j.state.failures) == 1 and j.cache_info().currsize == 0
     for _ in range(3):
@@ -134,7 +135,7 @@ def test_works_again_after_one_failure(lenient, monkeypatch):
 def test_cache_clear_gives_new_attempts(lenient, monkeypatch):
     j = jitted(one_kernel())
     with monkeypatch.context() as patch:
-        patch.setattr(entries, "link", failing)
+        patch.setattr(linked_code, "link", failing)
         for _ in range(5):
             j(X, 1.0)
     j(X, 1.0)
@@ -145,7 +146,7 @@ def test_cache_clear_gives_new_attempts(lenient, monkeypatch):
 
 
 def test_one_failing_kernel_leaves_the_others(lenient, monkeypatch):
-    compile_graph = entries.compile_graph
+    compile_graph = kernels.compile_graph
 
     def second_fails(*args):
         if len(compiled) == 1:
@@ -153,7 +154,7 @@ def test_one_failing_kernel_leaves_the_others(lenient, monkeypatch):
         compiled.append(compile_graph(*args))
         return compiled[-1]
     compiled = []
-    monkeypatch.setattr(entries, "compile_graph", second_fails)
+    monkeypatch.setattr(kernels, "compile_graph", second_fails)
     f, effects = new_function()
     j = jitted(f, {"force_breaks": None})
     for k in range(4):
@@ -202,7 +203,7 @@ def test_interrupt_between_observation_and_capture(monkeypatch):
     j = jitted(f)
     j(X, 0)
     with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "make_entry", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(function_state, "make_entry", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             j(X, 1)
     for k in (2, 3, 4):

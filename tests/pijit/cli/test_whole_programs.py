@@ -118,7 +118,7 @@ def test_a_loop_is_compiled_within_one_long_call(run):
     n = 200000
     assert names["looping"](n) == sum(k * 0.5 for k in range(n))
     entry = jitted(program, "looping").state.entries[0]
-    assert entry.moved_code is not None and entry.launchers
+    assert entry.code.moved is not None and entry.launchers
 
 
 def test_the_rest_of_a_long_recursion_is_compiled(run):
@@ -220,7 +220,7 @@ def test_budget_counts_what_was_spent():
 
 def test_compile_times_are_multiples_of_the_start(monkeypatch):
     monkeypatch.delitem(sys.modules, "numba", raising=False)
-    monkeypatch.delitem(sys.modules, "pijit.core.pipeline", raising=False)
+    monkeypatch.delitem(sys.modules, "pijit.core.function_state", raising=False)
     slow, fast = Budget(startup=0.5), Budget(startup=0.05)
     assert slow.expected() == pytest.approx(10 * fast.expected())
     assert slow.of_source("x" * 1000) == pytest.approx(10 * fast.of_source("x" * 1000))
@@ -244,7 +244,7 @@ def test_programs_without_arrays_start_without_numpy(tmp_path):
         def number(k):
             return k + 1
 
-        print(total(5), [m for m in ("numpy", "numba", "bytecode", "pijit.core.pipeline") if m in sys.modules])
+        print(total(5), [m for m in ("numpy", "numba", "bytecode", "pijit.core.function_state") if m in sys.modules])
     """))
     printed = subprocess.check_output([sys.executable, "-m", "pijit", str(script)], universal_newlines=True)
     assert printed == "25 []\n"

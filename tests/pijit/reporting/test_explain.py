@@ -183,7 +183,7 @@ def test_marks_and_segments_of_a_capture():
 
 
 def test_internal_errors_of_a_function(monkeypatch):
-    from pijit.core import entries, errors
+    from pijit.core import errors, pipeline
 
     def fail(*args):
         raise KeyError("the fault\nsecond line")
@@ -192,7 +192,7 @@ def test_internal_errors_of_a_function(monkeypatch):
     previous = errors.set_strict(False)
     try:
         with monkeypatch.context() as patch:
-            patch.setattr(entries, "capture", fail)
+            patch.setattr(pipeline, "capture", fail)
             assert (f(np.ones(3)) == 8.0).all()
             assert pijit.explain(scaled, np.ones(3)).failures == pijit.explain(f).failures
     finally:

@@ -72,13 +72,13 @@ CASES = ((use_attributes, named_tuple), (use_attributes, local_object), (use_att
 @pytest.mark.parametrize("kept", [False, True], ids=["dropped", "kept"])
 def test_captures_are_few(f, make, kept, monkeypatch):
     made = []
-    pijit_entries = pijit.core.pipeline.make_entry
+    pijit_entries = pijit.core.function_state.make_entry
 
     def counted(*args):
         made.append(args)
         return pijit_entries(*args)
 
-    monkeypatch.setattr(pijit.core.pipeline, "make_entry", counted)
+    monkeypatch.setattr(pijit.core.function_state, "make_entry", counted)
     compiled, held = jitted(f), []
     for i in range(300):
         value = make(i)

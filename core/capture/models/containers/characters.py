@@ -1,6 +1,6 @@
 """Characters of strings and items of bytes, read at run time.
 
-A string from outside whose characters are read is known by its class, not by its value (`CaptureContext.texts`). So
+A string from outside whose characters are read is known by its class, not by its value (`Findings.texts`). So
 calls with other strings use the same kernels. `AbstractInterpreter` binds these functions.
 """
 
@@ -38,7 +38,7 @@ class Char(Instance):
 def text_object(interpreter: Interpreter, value: Abstract) -> Value:
     """The object of a string or bytes. From now on the value is known by its class alone."""
     if isinstance(value, Const) and value.source is not None:
-        interpreter.context.base.texts.add(value.source)
+        interpreter.context.base.findings.texts.add(value.source)
     return interpreter.object_value(value)
 
 

@@ -45,7 +45,7 @@ def _expected(interpreter: Interpreter, owner: Abstract) -> List[Type]:
     Break for objects that only bytecode keeps alive long enough."""
     kinds: List[Optional[Type]] = list(kinds_of_entries(Instance(expected_entries(owner))) or ())
     if not kinds:
-        observed = interpreter.context.feedback.get(interpreter.instr.index)
+        observed = interpreter.context.types.feedback.get(interpreter.instr.index)
         if observed is None:
             raise Break("PJ218")
         kinds = [type_of(item) for item in (observed.items if isinstance(observed, Sequence) else [observed])]

@@ -115,7 +115,7 @@ def read_now(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abst
                 or interpreter.found(*interpreter.keyed("load_key", owner, index), like))
     if isinstance(owner, OpaqueObject) and is_among(type(owner.sample), (tuple, list)):
         if len(owner.sample) <= interpreter.context.unrolling:
-            interpreter.context.base.ranges.select(owner.sample)
+            interpreter.context.base.types.ranges.select(owner.sample)
     return interpreter.found("load_item", interpreter.item_operands(owner, index), interpreter.expected(owner, key))
 
 
@@ -171,10 +171,10 @@ def items_expected(interpreter: Interpreter, value: Abstract) -> Optional[Object
             kind = list_of_elements(interpreter, value.sample, value.sample)
     elif isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
         kind = value.type
-        if isinstance(kind.items, SampledClass) and not interpreter.context.base.samples.allows(kind.items):
+        if isinstance(kind.items, SampledClass) and not interpreter.context.base.types.samples.allows(kind.items):
             kind = None
     else:  # what the loop's header pushed in earlier runs
-        observed = interpreter.context.feedback.get(interpreter.instr.index + 1)
+        observed = interpreter.context.types.feedback.get(interpreter.instr.index + 1)
         kind = list_of(type_of(observed)) if observed is not None else None
         if kind is None and isinstance(observed, OpaqueObject):
             kind = list_of_elements(interpreter, [observed.sample], None)
@@ -211,7 +211,7 @@ def entries_expected(interpreter: Interpreter, value: Abstract, what: str) -> Op
             return Holding(cast(type, class_of(value)), tuple(kind if what in views else None
                                                               for kind, views in zip(known, VIEWS)))
         header = interpreter.instr.index + (1 if makes_iterator(interpreter.instr) else 2)
-        observed = interpreter.context.feedback.get(header)
+        observed = interpreter.context.types.feedback.get(header)
         kind = type_of(observed) if observed is not None else None
         pair = (kind, kind)
         if what == "items":
@@ -234,7 +234,7 @@ def members_expected(interpreter: Interpreter, value: Abstract) -> Optional[Obje
         known = kinds_of_entries(Instance(type_like(kind, islice(held, LOOKED_AT))))
     else:  # what was stored into it, or what the loop's header pushed in earlier runs
         known = kinds_of_entries(value)
-        observed = None if known else interpreter.context.feedback.get(interpreter.instr.index + 1)
+        observed = None if known else interpreter.context.types.feedback.get(interpreter.instr.index + 1)
         known = known or (type_of(observed) if observed is not None else None,)
     if not known or known[0] is None:
         raise Break("PJ209", type=describe(value))
@@ -274,12 +274,12 @@ def found(interpreter: Interpreter, name: str, operands: List[Value], like: Abst
 
 def expected(interpreter: Interpreter, owner: Abstract, key: Any) -> Abstract:
     """A value of the type that an item probably has; ``key`` is its key if that is known, else None."""
-    observed = interpreter.context.feedback.get(interpreter.instr.index)
+    observed = interpreter.context.types.feedback.get(interpreter.instr.index)
     if observed is not None:
         return observed
-    interpreter.context.guessed.add(interpreter.instr.index)
+    interpreter.context.findings.guessed.add(interpreter.instr.index)
     if isinstance(owner, Instance) and isinstance(owner.type, Entries) and type(key) in KEYS:
-        items = list(map(abstract_of, interpreter.context.base.samples.entries_like(owner.type.sampled, key)))
+        items = list(map(abstract_of, interpreter.context.base.types.samples.entries_like(owner.type.sampled, key)))
     else:
         items = _items_like(owner, key)
     if not items:
@@ -311,7 +311,7 @@ def has_key_now(interpreter: Interpreter, owner: Abstract, index: Abstract) -> A
 
 def get_now(interpreter: Interpreter, owner: Abstract, index: Abstract, default: Abstract) -> Abstract:
     """``owner.get(index, default)`` of a dict that changes: the item must be of the default's type."""
-    observed = interpreter.context.feedback.get(interpreter.instr.index)
+    observed = interpreter.context.types.feedback.get(interpreter.instr.index)
     if default == Const(None) and (observed is None or number_type(observed) is not None):
         like = interpreter.expected(owner, interpreter.constant(index))
         # it exits where the key is missing
@@ -323,10 +323,10 @@ def get_now(interpreter: Interpreter, owner: Abstract, index: Abstract, default:
 
 def expect_like(interpreter: Interpreter, default: Abstract) -> None:
     """Expect an item of the default's type; Break where earlier runs had another type."""
-    observed = interpreter.context.feedback.get(interpreter.instr.index)
+    observed = interpreter.context.types.feedback.get(interpreter.instr.index)
     if observed is not None and type_of(observed) != type_of(default):
         raise Break("PJ213")
-    interpreter.context.guessed.add(interpreter.instr.index)
+    interpreter.context.findings.guessed.add(interpreter.instr.index)
 
 
 def readable(like: Abstract) -> Optional[TypedValue]:

@@ -32,7 +32,7 @@ def items_of_set(interpreter: Interpreter, value: Abstract) -> Optional[Object]:
     kind = list_like(list(islice(value.sample, LOOKED_AT))) if isinstance(value, OpaqueObject) else None
     if kind is not None:
         return kind
-    made = interpreter.context.feedback.get(interpreter.instr.index)
+    made = interpreter.context.types.feedback.get(interpreter.instr.index)
     if made is None or class_of(made) is not list:
         raise Break("PJ218" if made is None else "PJ209", type=describe(value))
     return list_type(made)

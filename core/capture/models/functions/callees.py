@@ -17,7 +17,7 @@ from pijit.core._hook import JitFunction
 from pijit.core.bytecode.assembler.emit import has_site
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.predicates import loads_attribute, operands_above_callable, writes_cell
-from pijit.core.capture.context import AccessPaths, CaptureContext
+from pijit.core.capture.context import AccessPaths, CaptureContext, no_known_types
 from pijit.core.capture.models.objects.special_methods import (
     class_paths,
     method_called,
@@ -73,13 +73,16 @@ class CalleeContext(CaptureContext):
 
     __slots__ = ("callee", "outermost", "_base")
 
+    callee: Callee
+    outermost: Dict[str, Any]
+
     def __init__(self, code: Any, callee: Callee, outer: CaptureContext, shared: Iterable[str] = ()) -> None:
         function = cast(types.FunctionType, callee.function)
-        super().__init__(code, function.__globals__, _builtins_of(function), list(function.__closure__ or ()), {},
-                         outer.specialisation, outer.inliner, outer.depth + 1, outer.unrolling)
+        super().__init__(code, function.__globals__, _builtins_of(function), list(function.__closure__ or ()),
+                         outer.options, no_known_types(), outer.inliner, outer.unrolling, outer.work, outer.depth + 1)
         self.callee = callee
         self._base = outer.base
-        self.outermost: Dict[str, Any] = getattr(outer, "outermost", outer.globals)
+        self.outermost = outer.outermost
         self.changed, self.locations = outer.changed, outer.locations
         self.shared = frozenset(shared)
         self.within, self.around = outer.within + (function.__code__,), outer.around + (callee,)

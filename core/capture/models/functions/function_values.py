@@ -127,6 +127,8 @@ class ClosureContext(CalleeContext):
 
     __slots__ = ("closure", "maker", "late")
 
+    closure: FunctionValue
+
     def __init__(self, body: Function, closure: FunctionValue, outer: CaptureContext, shared: Iterable[str]) -> None:
         shape, base = closure.shape, outer.base
         cells = tuple(base.cells[number] if number is not None else _new_cell() for number in shape.late)
@@ -235,11 +237,11 @@ def _number_of(interpreter: Interpreter, instr: Any, name: str, cell: Abstract) 
         return known
     if name in interpreter.function.freevars:
         return _number_of_outer(context, name)
-    callee = getattr(context, "callee", None)
+    callee = context.callee
     if binds_again(interpreter.cfg, instr.index, name) or is_shared(interpreter.cfg, instr.index, name):
         if callee is None:
             raise Break("PJ220", name=name, because="functions share it")
-        context.base.objects.add((callee.function.__code__, name))
+        context.base.findings.objects.add((callee.function.__code__, name))
         raise Wanted("PJ220", name=name, because="functions share it")
     return None
 

@@ -1,6 +1,6 @@
 """Host calls: functions with effects outside of arrays, such as `print`, as operations of a graph.
 
-Only captures for gradients have them (`CaptureContext.host_functions`). Such a graph is not compiled: it becomes the
+Only captures for gradients have them (`CaptureOptions.host_functions`). Such a graph is not compiled: it becomes the
 Python source of a joint function (`core/graph/reverse`), which makes the same calls.
 """
 
@@ -22,7 +22,7 @@ FILES = (io.TextIOWrapper, io.StringIO)
 
 def is_host_call(interpreter: Interpreter, callee: Abstract) -> bool:
     """Whether a call is one of a host function."""
-    functions = interpreter.context.base.host_functions
+    functions = interpreter.context.options.host_functions
     return bool(functions) and isinstance(callee, Const) and is_among(callee.object, functions)
 
 

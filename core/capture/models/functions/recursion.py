@@ -89,7 +89,7 @@ class Recursion:
     def analyse(self, interpreter: Interpreter, context: CaptureContext, analyse: Callable[[], Any]) -> Any:
         """The analysis of a callee, which sees ``context``;
         repeated with fewer levels if the callees are too large together."""
-        code, sizes = context.within[-1], interpreter.context.sizes
+        code, sizes = context.within[-1], interpreter.context.findings.sizes
         analysis = analyse()
         sizes[interpreter.instr.index] = analysis.size
         while context.within.count(code) == 2 and sum(sizes.values()) > MAX_RECURSIVE:

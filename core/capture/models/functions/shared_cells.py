@@ -30,7 +30,7 @@ from pijit.core.graph.types import CELL
 
 def shared_names(context: Any, code: CodeType) -> Tuple[str, ...]:
     """The variables of a function that have to be in cells."""
-    return tuple(name for name in code.co_cellvars if (code, name) in context.base.objects)
+    return tuple(name for name in code.co_cellvars if (code, name) in context.base.findings.objects)
 
 
 def cells_of(interpreter: Interpreter, names: Tuple[str, ...], bound: Dict[str, Abstract]) -> Dict[str, Abstract]:

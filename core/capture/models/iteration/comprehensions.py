@@ -50,10 +50,10 @@ def function_made(interpreter: Interpreter, instr: Instr) -> Tuple[Optional[type
     """
     make = maker_at(interpreter.function, instr.index)
     code, base = code_made(interpreter.function, make), interpreter.context.base
-    if not isinstance(code, types.CodeType) or interpreter.context.inliner is None or code in base.by_bytecode:
+    if not isinstance(code, types.CodeType) or interpreter.context.inliner is None or code in base.findings.by_bytecode:
         return None, False
     spot = _made_on_the_spot(interpreter.function, make, interpreter.context.depth)
-    return code, spot is not None and not (make.arg or 0) & ~WITH_CLOSURE and code not in base.objects
+    return code, spot is not None and not (make.arg or 0) & ~WITH_CLOSURE and code not in base.findings.objects
 
 
 def makes_object(interpreter: Interpreter, instr: Instr) -> bool:
@@ -62,13 +62,13 @@ def makes_object(interpreter: Interpreter, instr: Instr) -> bool:
     if builds_tuple(instr) and not precedes_closure(interpreter.function, instr):
         return False
     code, on_the_spot = function_made(interpreter, instr)
-    return not on_the_spot and code in interpreter.context.base.objects
+    return not on_the_spot and code in interpreter.context.base.findings.objects
 
 
 def want_object(interpreter: Interpreter, made: UnescapedFunction) -> None:
     """Make a function an object in the next run of the analysis, because more than a call on the spot uses it."""
     if may_be_object(made):
-        interpreter.context.base.objects.add(made.code)
+        interpreter.context.base.findings.objects.add(made.code)
     raise Wanted("PJ203", operand=describe(made))
 
 
@@ -81,7 +81,7 @@ def call_closure(interpreter: Interpreter, callee: FunctionValue, arguments: Lis
         return result
     except Break:
         if callee.context is interpreter.context and not interpreter.context.depth:
-            interpreter.context.by_bytecode.add(callee.shape.code)
+            interpreter.context.findings.by_bytecode.add(callee.shape.code)
         raise
 
 

@@ -136,8 +136,8 @@ def _static_range(interpreter: Interpreter, value: Abstract) -> Optional[range]:
     if numbers is None or len(numbers) > interpreter.context.unrolling:
         return None
     base = interpreter.context.base
-    base.ranges.possible = True
-    return numbers if base.static_roots is not None or base.ranges.on else None
+    base.types.ranges.possible = True
+    return numbers if base.options.static_roots is not None or base.types.ranges.on else None
 
 
 def dict_iterator(interpreter: Interpreter, value: Abstract, what: str) -> Optional[LoopIterator]:

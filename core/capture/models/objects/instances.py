@@ -146,7 +146,7 @@ def store_in_virtual_object(interpreter: Interpreter, owner: VirtualObject, name
     if owner.shared:
         value = shared(interpreter, [value])[0]
         interpreter.context.changed.add(((VirtualObject, name), id(owner.python)))
-        interpreter.context.mutates = True
+        interpreter.context.findings.mutates = True
         pointer = interpreter.object_value(owner)
         owner = owner.like(value=pointer)
         operands = [pointer, interpreter.object_value(Const(name)), interpreter.stored_value(value)]

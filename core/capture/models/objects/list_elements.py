@@ -33,8 +33,8 @@ def list_of_elements(interpreter: Interpreter, samples: Sequence[Any], owner: An
     which the instruction iterates or takes an item of; else None."""
     found_by = id(owner), interpreter.function.code, interpreter.instr.index
     if samples and all(type(one) is dict for one in samples[:LOOKED_AT]):
-        return Holding(list, interpreter.context.base.samples.entries(samples, found_by))
-    kind = interpreter.context.base.samples.element_type(samples, found_by)
+        return Holding(list, interpreter.context.base.types.samples.entries(samples, found_by))
+    kind = interpreter.context.base.types.samples.element_type(samples, found_by)
     return Holding(list, kind) if kind is not None else None
 
 
@@ -55,13 +55,13 @@ def as_list_element(interpreter: Interpreter, owner: Abstract, name: str) -> Opt
     sample = owner.sample if isinstance(owner, OpaqueObject) else None
     if sample is None or not is_stored_in_elements(interpreter.context.changed, type(sample), name):
         return None
-    kind = interpreter.context.base.samples.element_type([sample], (type(sample), name))
+    kind = interpreter.context.base.types.samples.element_type([sample], (type(sample), name))
     return ListElement(kind, interpreter.object_value(owner)) if kind is not None else None
 
 
 def list_element_attribute(interpreter: Interpreter, owner: ListElement, name: str) -> Abstract:
     """``owner.name``."""
-    kind, python = interpreter.context.base.samples.attribute(owner.type, name), owner.type.python
+    kind, python = interpreter.context.base.types.samples.attribute(owner.type, name), owner.type.python
     owner = interpreter.use(owner)
     raw = class_value(python, name) if python is not None else UNBOUND
     position = field_position(raw)
@@ -88,7 +88,7 @@ def list_element_attribute(interpreter: Interpreter, owner: ListElement, name: s
 
 def list_element_items(interpreter: Interpreter, owner: ListElement, only: Optional[int] = None) -> List[Abstract]:
     """The items of a named tuple in a list, or one of them."""
-    kinds, python = interpreter.context.base.samples.items(owner.type), owner.type.python
+    kinds, python = interpreter.context.base.types.samples.items(owner.type), owner.type.python
     if kinds is None or only is not None and only >= len(kinds):
         raise Break("PJ213")
     for name in ("__getitem__", "__iter__"):
@@ -106,7 +106,7 @@ def store_in_list_element(interpreter: Interpreter, owner: ListElement, name: st
     """``owner.name = value``. It may be any object with this attribute,
     so the attribute must not be known of another one."""
     python = owner.type.python
-    interpreter.context.base.samples.store(owner.type, name, kind_of_attribute(value))
+    interpreter.context.base.types.samples.store(owner.type, name, kind_of_attribute(value))
     for known in list(interpreter.state.locals.values()) + interpreter.state.stack:
         for virtual in virtual_objects_in(known):
             if name not in virtual.names or python not in (None, virtual.python):
@@ -117,7 +117,7 @@ def store_in_list_element(interpreter: Interpreter, owner: ListElement, name: st
             interpreter.rely_on_ownership(virtual)
     value = shared(interpreter, [interpreter.as_object(value)])[0]
     interpreter.context.changed.add((ListElement, name) if python is None else ((ListElement, name), id(python)))
-    interpreter.context.mutates = True
+    interpreter.context.findings.mutates = True
     operands = [interpreter.object_value(owner), interpreter.object_value(Const(name)), interpreter.stored_value(value)]
     forget_items(interpreter.state)
     interpreter.emit("store_attr", operands, None, exits=True)

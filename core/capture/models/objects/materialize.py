@@ -142,7 +142,7 @@ def change_virtual_object(interpreter: Interpreter, token: int,
     replace_in(interpreter.state, lambda virtual: change(virtual) if virtual.token == token else virtual)
     for name, value in interpreter.state.locals.items():
         if name.startswith(BORROWED_PREFIX) and value is not before[name]:
-            interpreter.context.stores.setdefault(interpreter.instr.index, set()).add(name)
+            interpreter.context.findings.stores.setdefault(interpreter.instr.index, set()).add(name)
 
 
 def after_bytecode_saw(instr: Instr, before: Any, after: Any) -> None:

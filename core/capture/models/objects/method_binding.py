@@ -47,7 +47,7 @@ def bind_attribute(interpreter: Interpreter, raw: Any, paths: AccessPaths, owner
                    kind: Optional[type]) -> Optional[Abstract]:
     """The result of reading ``raw``, found on a class, from ``owner``:
     an object of class ``kind``, or a class if that is None."""
-    if is_among(raw, interpreter.context.base.host_functions):  # the class cannot change; see `run_no_python`
+    if is_among(raw, interpreter.context.options.host_functions):  # the class cannot change; see `run_no_python`
         return BoundFunction(Const(raw), owner)
     if issubclass(type(raw), FUNCTIONS) or is_pythons_draw(raw):
         function = interpreter.known_object(raw, *paths)

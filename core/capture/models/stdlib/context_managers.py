@@ -89,7 +89,7 @@ def leave_with(interpreter: Interpreter, instr: Instr) -> None:
 
 def errors_around(interpreter: Interpreter) -> Errors:
     """The error handling that callers have set, or that the function always has."""
-    return Errors(interpreter.context.base.ignored_flags)
+    return Errors(interpreter.context.options.ignored_flags)
 
 
 def errors(interpreter: Interpreter) -> Errors:

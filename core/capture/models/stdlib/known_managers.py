@@ -83,8 +83,8 @@ class Ready(NamedTuple):
     ``enter`` and ``leave`` are the ends of its block."""
 
     make: Callable[..., Any]
-    enter: Callable[[Any, Any], Tuple[Abstract, Abstract]] = lambda self, owner: (owner, Const(None))
-    leave: Callable[[Any, Any], None] = lambda self, owner: None
+    enter: Callable[[Any, Any], Tuple[Abstract, Abstract]] = lambda interpreter, owner: (owner, Const(None))
+    leave: Callable[[Any, Any], None] = lambda interpreter, owner: None
 
 
 READY: Dict[int, Ready] = {
@@ -107,7 +107,7 @@ def ready(value: Abstract) -> Optional[Ready]:
 def refuse_loop(interpreter: Interpreter, setup: Instr) -> None:
     """Break if a loop of the captured function is inside its with statement. A kernel that exits in the loop would
     be re-entered where only bytecode knows the manager. Graphs for gradients have no re-entries."""
-    for loop in interpreter.cfg.loops if not interpreter.context.depth and interpreter.context.handlers else ():
+    for loop in interpreter.cfg.loops if not interpreter.context.depth and interpreter.context.options.handlers else ():
         blocks = interpreter.cfg.block_stack[interpreter.cfg.blocks[loop.header].start]
         if any(block.pusher == setup.index for block in blocks or ()):
             raise Break("PJ206", opcode=setup.opname, because="a loop inside has a kernel of its own")

@@ -21,7 +21,7 @@ from pijit.core.graph.passes.fusion import raises_flags, scalar_operation
 from pijit.core.kernel.emit.array_ops import fits_into
 from pijit.core.kernel.emit.array_values import BUFFER
 from pijit.core.kernel.emit.exponent_bounds import Proof, count_elements
-from pijit.core.kernel.emit.fused_nest import RowBlock, compute, require_shapes
+from pijit.core.kernel.emit.fused_nest import NestResult, RowBlock, compute, require_shapes
 from pijit.core.kernel.llvm.nest import delayed_store
 from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
 from pijit.core.kernel.llvm.nest.threads import units_of
@@ -84,8 +84,8 @@ class _Store:
                 delays_stores: bool = False, ends: Ends = NO_ENDS) -> None:
         """Write the nest, for all rows or for a block; leaves where a flag was raised."""
         emitter = self.emitter
-        compute(emitter, self.group, self.target.shape, self.arrays, self.scalars, result, block, new=new,
-                delays_stores=delays_stores, ends=ends)
+        compute(emitter, self.group, self.target.shape, self.arrays, self.scalars,
+                NestResult(result, new, delays_stores, ends), block)
         if not self.flags:
             return
         if self.flag_free:

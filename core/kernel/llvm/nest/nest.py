@@ -41,7 +41,7 @@ from pijit.core.kernel.llvm.nest.elements import (
 from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_LEAST, fetch_ahead, local, loop, write_sum
 from pijit.core.kernel.llvm.nest.row_ends import WORDS, RowEnds
 from pijit.core.kernel.llvm.nest.short_rows import can_be_short, write_rows
-from pijit.core.kernel.llvm.nest.threads import gains_by_width, units_of, write_shared
+from pijit.core.kernel.llvm.nest.threads import SharedWork, gains_by_width, units_of, write_shared
 
 MOST_BROADCAST = 3
 """At most this many operands of unknown last stride get loops of their own for the case that one is a column."""
@@ -405,9 +405,10 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
         units = units_of(len(nest.arrays), [name for name, _, _ in nest.steps], nest.sums)
         buffer = scalars.stop + 2 if nest.sums and len(values) > scalars.stop + sum(
             1 + 2 * axes for _, axes in nest.tables) + len(nest.rolled) else -1
-        answer = write_shared(builder, nest, runtime, values, moving(nest), nest.ndim, units, nest.least, buffer,
+        wide = not nest.sums and gains_by_width([name for name, _, _ in nest.steps])
+        shared = SharedWork(moving(nest), nest.ndim, units, nest.least, buffer, wide)
+        answer = write_shared(builder, nest, runtime, values, shared,
                               lambda inner, own: _Writer(inner, nest, own).write(),
-                              lambda inner, own: with_long_rows(inner, nest, own),
-                              not nest.sums and gains_by_width([name for name, _, _ in nest.steps]))
+                              lambda inner, own: with_long_rows(inner, nest, own))
         return answer if nest.tables or nest.watched or nest.ends else ir.Constant(I64, 0)
     return Intrinsic(INT, None, build)

@@ -14,6 +14,7 @@ from llvmlite import ir
 
 from pijit.core.kernel.llvm.intrinsics import I64
 from pijit.core.kernel.llvm.nest.pairwise_sum import local
+from pijit.core.named_tuples import NamedTuple
 
 _SLOW = {"truediv": 16, "sqrt": 16, "reciprocal": 16, "gather": 16}
 _SUM = 12
@@ -43,35 +44,51 @@ _BODY = ir.FunctionType(_VOID, [I64, I64, I64, I64])
 _RUN = ir.FunctionType(I64, [I64] * 6)
 
 
-def write_shared(builder: Any, key: Any, runtime: Any, operands: List[Any], moving: Sequence[Any], sizes: int,
-                 units: int, least: int, buffer: int, write: Callable[[Any, List[Any]], Any],
-                 alone: Callable[[Any, List[Any]], List[Any]] = lambda builder, operands: operands,
-                 wide: bool = False) -> Any:
+class SharedWork(NamedTuple):
+    """The work of a nest that threads may share.
+
+    Attributes:
+        moving: (position of an address, position of its stride along the first axis) among the operands.
+        sizes: how many operands are sizes; they come first.
+        units: the work per element.
+        least: the least work that threads share.
+        buffer: the position of an address of which each thread has its own, or -1.
+        wide: whether vectors are to be as wide as registers.
+    """
+
+    moving: Sequence[Any]
+    sizes: int
+    units: int
+    least: int
+    buffer: int = -1
+    wide: bool = False
+
+
+def write_shared(builder: Any, key: Any, runtime: Any, operands: List[Any], shared: SharedWork,
+                 write: Callable[[Any, List[Any]], Any],
+                 alone: Callable[[Any, List[Any]], List[Any]] = lambda builder, operands: operands) -> Any:
     """Write a nest that threads share if it is large; the result is the bitwise or of all parts' results.
 
     Arguments:
         key: identifies the code that `write` writes for operands of given types and constants. Nests of a kernel with
             the same key, types and constants share one function.
         runtime: the address of the runtime's ``parallel``.
-        operands: the operands of the nest; the first ``sizes`` are its sizes.
-        moving: (position of an address, position of its stride along the first axis) among the operands.
-        units: the work per element.
-        least: the least work that threads share.
-        buffer: the position of an address of which each thread has its own, or -1.
+        operands: the operands of the nest, sizes first.
+        shared: the work, and how it is divided.
         write: writes the nest for operands, and returns its result.
         alone: the operands for one thread.
-        wide: whether vectors are to be as wide as registers.
     """
+    sizes, least = shared.sizes, shared.least
     passed = [k for k, value in enumerate(operands) if not isinstance(value, ir.Constant)]
     written = vars(builder.module).setdefault("written_nests", {})
     given_kinds = tuple(str(value if isinstance(value, ir.Constant) else value.type) for value in operands)
     if (key, given_kinds) not in written:
         nest = _nest(builder, operands, passed, write)
-        if wide:
+        if shared.wide:
             set.add(nest.attributes, '"prefer-vector-width"="512"')  # llvmlite supports no string attributes
-        written[key, given_kinds] = nest, _part(builder, nest, operands, passed, moving, buffer)
+        written[key, given_kinds] = nest, _part(builder, nest, operands, passed, shared.moving, shared.buffer)
     nest, part = written[key, given_kinds]
-    work = ir.Constant(I64, units)
+    work = ir.Constant(I64, shared.units)
     for size in operands[:sizes]:
         work = builder.mul(work, size)
     given = [operands[k] for k in passed]

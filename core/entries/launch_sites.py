@@ -1,13 +1,13 @@
 """The launchers of compiled segments, and the sites at which linked code calls them.
 
-`entries` calls it for the segments that became kernels.
+`pipeline` calls it for the segments that became kernels.
 A function whose calls return values of several kinds is captured once per kind. The segments of all captures that
 begin at one instruction share its site, and their guards choose. Captures are identified by their number.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from pijit.core._launcher import Launcher
 from pijit.core.bytecode.assembler.emit import ANSWERS_BARE, USUAL_EXIT
@@ -23,7 +23,7 @@ from pijit.core.capture.profile.type_feedback import Pending
 from pijit.core.capture.state.frame_state import is_confined
 from pijit.core.capture.state.osr_arguments import remembered
 from pijit.core.errors import Break
-from pijit.core.frameless_calls import returning_exits
+from pijit.core.frameless_calls import FramelessStart, returning_exits
 from pijit.core.kernel.compile import Kernel
 from pijit.core.named_tuples import NamedTuple
 
@@ -46,6 +46,24 @@ class MadeSegment(NamedTuple):
     launcher: Any
     captured: Captured
     kernel: Kernel
+
+
+class Launchers(NamedTuple):
+    """The launchers of an entry.
+
+    Attributes:
+        sites: the sites where linked code calls them.
+        made: the launchers, with their segments and kernels.
+        last: the launcher of each site that is called last.
+        reentries: the re-entries, by number of the capture and key.
+        frameless_start: the kernel that runs before the function has a frame, or None.
+    """
+
+    sites: List[Site]
+    made: List[MadeSegment]
+    last: List[Any]
+    reentries: Dict[Any, Reentry]
+    frameless_start: Optional[FramelessStart]
 
 
 def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[MadeSegment], List[Any]]:
