@@ -44,14 +44,14 @@ typedef enum {
 /* dispatch.c: whether the guards of an entry of the cache hold for the arguments of a call. */
 int dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *function, const Arguments *arguments);
 
-/* entrance_inl.h: set by launch_ready, which imports pijit.core._launcher: 0, or -1 with an exception set. */
+/* entrance.c: set by launch_ready, which imports pijit.core._launcher: 0, or -1 with an exception set. */
 extern const LaunchAPI *launch_api;
 int launch_ready(void);
 
-/* entrance_inl.h: the code object in a payload of an entry cache, borrowed; other payloads are returned as they are. */
+/* entrance.c: the code object in a payload of an entry cache, borrowed; other payloads are returned as they are. */
 PyObject *payload_code(PyObject *payload);
 
-/* entrance_inl.h: the payload of an entry cache for linked code. */
+/* entrance.c: the payload of an entry cache for linked code. */
 extern PyTypeObject Entrance_Type;
 
 /* A call whose arguments are bound. */
