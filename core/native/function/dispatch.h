@@ -30,9 +30,8 @@ typedef struct {
     int doublings; /* the number of times that the interval has doubled */
 } Pace;
 
-/* serve_inl.h: whether the entry that serves a call, and all other entries of its cache, say that nothing is worth a
- * kernel. */
-int dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload);
+/* pace.c: whether all entries of a cache say that nothing is worth a kernel. */
+int cache_in_vain(const GuardsAPI *guards, PyObject *cache);
 
 /* The outcome of asking the cache for a call. */
 typedef enum {

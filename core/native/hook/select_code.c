@@ -7,6 +7,7 @@
 #include "function/marks/code_extra_inl.h"
 #include "function/marks/code_marks.h"
 #include "function/marks/marks_inl.h"
+#include "function/pace_inl.h"
 #include "hook/install.h"
 
 Py_ssize_t
