@@ -1,6 +1,6 @@
-/* Hidden functions: they run linked code from CPython 3.11 on. The interface of jit_function.c, dispatch.c and run.c.
+/* Hidden functions: they run linked code from CPython 3.11 on. The interface of calls.c, dispatch.c and run.c.
  *
- *     jit_function.c, calls_inl.h  --->  dispatch.c  --->  run.c  --->  monitoring_*.c
+ *     calls.c  --->  dispatch.c  --->  run.c  --->  monitoring_*.c
  *
  * A hidden function has linked code, and everything else from the function of a JitFunction. CPython calls it like any
  * other function, with the arguments of the call. A record stands for each of its runs. */
