@@ -7,7 +7,7 @@
 #include "launcher/codes/codes.h"
 #include "launcher/launcher.h"
 #include "launcher/exits_inl.h"
-#include "launcher/marshal_inl.h"
+#include "launcher/marshal/inputs_inl.h"
 #include "local_checks_inl.h"
 #include "runtime/thread_pool.h"
 
@@ -29,12 +29,6 @@ owned_init(OwnedList *owned)
 
 const GuardsAPI *guards_api;
 KernelClock kernel_clock;
-
-int
-launch_ready(void)
-{
-    return iterators_check();
-}
 
 static PyObject *
 launcher_miss(Launcher *self)

@@ -24,6 +24,7 @@
 #include "launcher/codes/codes.h"
 #include "launcher/codes/exit_codes.h"
 #include "launcher/codes/input_codes.h"
+#include "launcher/marshal/iterators.h"
 #include "launcher/polls.h"
 #include "launcher/python_entries.h"
 #include "runtime/thread_pool.h"
@@ -443,10 +444,7 @@ PyInit__launcher(void)
 {
     import_array();
     import_umath();
-    if (launch_ready() < 0) {
-        return NULL;
-    }
-    if (answers_ready() < 0) {
+    if (iterators_check() < 0 || answers_ready() < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&launcher_module); /* new: the result */

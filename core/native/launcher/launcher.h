@@ -52,9 +52,6 @@ extern const GuardsAPI *guards_api;
 /* launch.c: advanced by each kernel run while there are watchers. */
 extern KernelClock kernel_clock;
 
-/* launch.c: check the structs that calls depend on; 0, or -1 with an exception set. */
-int launch_ready(void);
-
 /* launch.c: runs the kernel on a region's live-ins. A new reference: the answer, or NULL with an exception set. */
 PyObject *launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues);
 
