@@ -1,21 +1,14 @@
-/* Ints as lookup keys, from CPython 3.11 on: made by the public C API, which hides the digits. Part of containers.h. */
-#ifndef PIJIT_CPYTHON_INT_KEYS_311_INL_H
-#define PIJIT_CPYTHON_INT_KEYS_311_INL_H
+/* Ints as lookup keys, from CPython 3.11 on: made by the public C API, which hides the digits. */
+#include "cpython/int_keys.h"
 
-#include <Python.h>
-
-/* An int to use as a lookup key: a new reference, or NULL with MemoryError set. */
-static PyObject *
+PyObject *
 lookup_int(int64_t number)
 {
     return PyLong_FromLongLong(number);
 }
 
-/* Release a lookup key. */
-static void
+void
 lookup_done(PyObject *key)
 {
     Py_DECREF(key);
 }
-
-#endif

@@ -7,6 +7,7 @@
 #include "runtime/objects/containers.h"
 #include "launcher/abi.h"
 #include "cpython/dict_iterator_inl.h"
+#include "cpython/int_keys.h"
 #include "lookup/instance_inl.h"
 #include "lookup/lookup_inl.h"
 #include "runtime/entries.h"
@@ -366,12 +367,6 @@ runtime_clear_dict(int64_t dict)
 }
 
 /* ---- dicts with an int key that is a word ---- */
-
-#if PY_VERSION_HEX < 0x030B0000
-#include "cpython/int_keys_37_310_inl.h"
-#else
-#include "cpython/int_keys_311_inl.h"
-#endif
 
 int64_t
 runtime_load_int(int64_t frame, int64_t dict, int64_t number, int64_t spec)
