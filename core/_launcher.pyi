@@ -4,7 +4,7 @@ core/native/launcher/abi.h has the protocol between launcher and kernels, core/n
 the runtime table.
 """
 
-from typing import Any, Callable, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Optional, Tuple, Union
 
 import numpy as np
 
@@ -16,6 +16,13 @@ ERROR: int
 
 RUNTIME_ENTRIES: str
 """The runtime table's entries, one a line: name, result and names of the words; see core/kernel/runtime_entries.py."""
+
+ABI_NUMBERS: Dict[str, int]
+"""The numbers on which kernels, the launcher and the runtime agree, by their names in launcher/abi_numbers.inc."""
+
+INPUT_CODES: Dict[str, Tuple[int, int]]
+OUTPUT_CODES: Dict[str, Tuple[int, int]]
+"""By name of an input or output code: the length of the code, and the number of words that an output reads."""
 
 RUNTIME_TABLE: int
 """The runtime table's address, which is in frame word 0."""

@@ -18,7 +18,7 @@ from pijit.guards.facts import ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, WARN_ON_WRIT
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
-_ARRAY, _OBJECT = -5, -4
+_ARRAY, _OBJECT = _launcher.ABI_NUMBERS["READ_ARRAY"], _launcher.ABI_NUMBERS["BOX_OBJECT"]
 _DECLINED = 1
 
 

@@ -20,6 +20,7 @@
 #include "cpython/caller.h"
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "launcher/abi.h"
+#include "launcher/abi_tables.h"
 #include "launcher/answers.h"
 #include "launcher/codes/codes.h"
 #include "launcher/codes/exit_codes.h"
@@ -455,7 +456,8 @@ PyInit__launcher(void)
         || module_add_type(module, "LoopTrial", &LoopTrial_Type) < 0
         || PyModule_AddIntConstant(module, "MISS", LAUNCHER_MISS) < 0
         || PyModule_AddIntConstant(module, "ERROR", LAUNCHER_ERROR) < 0 || PyModule_AddFunctions(module, entry_functions) < 0
-        || runtime_register(module) < 0 || launch_api_register(module, &launcher_type) < 0) {
+        || abi_tables_register(module) < 0 || runtime_register(module) < 0
+        || launch_api_register(module, &launcher_type) < 0) {
         Py_DECREF(module);
         return NULL;
     }

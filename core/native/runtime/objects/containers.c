@@ -81,7 +81,7 @@ int64_t
 object_read(int64_t frame, PyObject *object, int64_t *spec)
 {
     switch (spec[0]) {
-    case BOX_ARRAY: return array_hold(frame, object, spec);
+    case READ_ARRAY: return array_hold(frame, object, spec);
     case READ_LIST: return pointer_read(object, &PyList_Type, spec);
     case READ_TUPLE: return pointer_read(object, &PyTuple_Type, spec);
     case READ_DICT: return pointer_read(object, &PyDict_Type, spec);

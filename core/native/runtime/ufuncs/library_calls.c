@@ -191,12 +191,12 @@ int64_t
 result_read(int64_t frame, const Wanted *wanted, PyObject *result, int64_t *out)
 {
     int64_t status;
-    if (wanted->kind != BOX_ARRAY && wanted->kind != BOX_OBJECT) {
+    if (wanted->kind != READ_ARRAY && wanted->kind != BOX_OBJECT) {
         status = number_read(wanted->kind, result, out);
         Py_DECREF(result);
         return status;
     }
-    if (wanted->kind == BOX_ARRAY) {
+    if (wanted->kind == READ_ARRAY) {
         status = array_read(wanted, result, out);
     }
     else {

@@ -4,9 +4,6 @@
 
 #include "launcher/abi.h"
 
-/* Kind of an expected result, in addition to the kinds in stores.h. */
-enum { BOX_ARRAY = -5 };
-
 typedef struct {
     int64_t kind;
     int64_t typenum; /* type number of an array; the fields below describe arrays, too */
