@@ -15,7 +15,9 @@ ERROR: int
 """The kernel's result after a runtime function has set a Python exception (-2)."""
 
 RUNTIME_ENTRIES: str
-"""The runtime table's entries, one a line: name, result and names of the words; see core/kernel/runtime_entries.py."""
+"""The runtime table's entries, one a line: name, result, use of the GIL, and names of the words.
+
+core/kernel/runtime_entries.py reads them."""
 
 ABI_NUMBERS: Dict[str, int]
 """The numbers on which kernels, the launcher and the runtime agree, by their names in launcher/abi_numbers.inc."""
