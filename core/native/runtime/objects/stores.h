@@ -4,8 +4,6 @@
 
 #include "launcher/abi.h"
 
-#define DECLINED 1
-
 /* Boxes the words at `address` as an object of a BOX_ kind or of a NumPy scalar. Returns a new reference, or NULL with an exception set. */
 PyObject *value_box(int64_t kind, int64_t address);
 

@@ -94,7 +94,7 @@ draw_of_python(PyObject *generator, int64_t method, int64_t address)
     int64_t *word = (int64_t *)address;
 
     if (method == PYTHON_GETRANDBITS && (*word < 1 || *word > 63)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     PyObject *made = method == PYTHON_GETRANDBITS /* owned */
                          ? PyObject_CallFunction((PyObject *)draw_words[PYTHON_BITS_METHOD], "OL", generator, (long long)*word)
@@ -182,7 +182,7 @@ runtime_draw_array(int64_t owner, int64_t method, int64_t words, int64_t data, i
     PyObject *lock = *(PyObject **)(owner + draw_words[legacy ? LEGACY_LOCK : NEW_LOCK]); /* borrowed */
 
     if (((const char *)lock)[draw_words[LOCK_TAKEN]] || !may_draw(method, (const double *)words, (const int64_t *)words)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     if (count >= MANY) {
         return fill_without_gil(lock, owner, method, (const int64_t *)words, (double *)data, count);
