@@ -127,7 +127,8 @@ def extensions():
     sanitizers = SANITIZE if os.environ.get("PIJIT_BUILD_SANITIZE") else []
     flags += sanitizers
     headers = sorted(glob.glob("core/native/**/*.h", recursive=True) + glob.glob("core/native/**/*.inc", recursive=True)
-                     + glob.glob("guards/native/**/*.h", recursive=True))
+                     + glob.glob("guards/native/**/*.h", recursive=True)
+                     + glob.glob("guards/native/**/*.inc", recursive=True))
     numpy_headers = [numpy.get_include()]
     modules = [
         Extension("pijit.core._hook",

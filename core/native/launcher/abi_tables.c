@@ -41,20 +41,12 @@ codes_new(const CodeRow *rows)
     return result;
 }
 
-/* Add a new object to the module, which is taken over and may be NULL; 0, or -1 with an exception set. */
-static int
-table_add(PyObject *module, const char *name, PyObject *table)
-{
-    int status = table == NULL ? -1 : module_add(module, name, table);
-    Py_XDECREF(table);
-    return status;
-}
-
 int
 abi_tables_register(PyObject *module)
 {
-    return table_add(module, "ABI_NUMBERS", numbers_new()) < 0 || table_add(module, "INPUT_CODES", codes_new(input_rows)) < 0
-                   || table_add(module, "OUTPUT_CODES", codes_new(output_rows)) < 0
+    return module_give(module, "ABI_NUMBERS", numbers_new()) < 0
+                   || module_give(module, "INPUT_CODES", codes_new(input_rows)) < 0
+                   || module_give(module, "OUTPUT_CODES", codes_new(output_rows)) < 0
                ? -1
                : 0;
 }
