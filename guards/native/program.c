@@ -261,7 +261,7 @@ program_failures_get(ProgramObject *self, void *unused)
 static PyObject *
 program_last_failed_get(ProgramObject *self, void *unused)
 {
-    PyObject *guard = self->last_failed < 0 ? Py_None : PyTuple_GET_ITEM(self->guards, self->last_failed);
+    PyObject *guard = self->last_failed < 0 ? Py_None : PyTuple_GET_ITEM(self->guards, self->last_failed); /* borrowed */
     Py_INCREF(guard);
     return guard;
 }

@@ -223,6 +223,7 @@ large_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *c
     if (frame == NULL) {
         return PyErr_NoMemory();
     }
+    /* new: the result */
     PyObject *result = guarded_run(self, values, nvalues, (PyObject **)(frame + self->words), frame, caller);
     PyMem_Free(frame);
     return result;
@@ -232,7 +233,7 @@ static PyObject *
 sized_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *caller)
 {
     int64_t frame[SMALL_WORDS];
-    PyObject *fetched[SMALL_INPUTS];
+    PyObject *fetched[SMALL_INPUTS]; /* items owned if there is a guard program */
 
     if (self->words > SMALL_WORDS || self->ninputs > SMALL_INPUTS) {
         return large_run(self, values, nvalues, caller);
@@ -338,7 +339,7 @@ fetched_run(Launcher *self, PyObject *const *fetched, Caller *caller)
     if (frame == NULL) {
         return PyErr_NoMemory();
     }
-    PyObject *result = inputs_run(self, fetched, frame, caller);
+    PyObject *result = inputs_run(self, fetched, frame, caller); /* new: the result */
     PyMem_Free(frame);
     return result;
 }

@@ -97,6 +97,7 @@ PyObject *
 range_build(const int64_t *words)
 {
     PyObject *range = NULL; /* new: the result */
+    /* owned */
     PyObject *arguments = Py_BuildValue("(LLL)", (long long)words[0], (long long)words[1], (long long)words[2]);
     if (arguments != NULL) {
         range = PyObject_Call((PyObject *)&PyRange_Type, arguments, NULL);

@@ -228,7 +228,7 @@ composite_build(const Output *output, ValueSource *source)
 PyObject *
 output_build(const Output *output, ValueSource *source)
 {
-    PyObject *result;
+    PyObject *result; /* new: the result */
 
     switch (output->kind) {
     case OUT_FETCHED:

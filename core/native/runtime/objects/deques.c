@@ -90,7 +90,7 @@ runtime_deque_drop(int64_t deque, int64_t index)
     if (Py_SIZE(object) == 0) {
         return BAILED_OUT;
     }
-    /* Owned. The deque holds a reference, too. */
+    /* owned; the deque holds a reference, too */
     PyObject *item = deque_type->tp_as_sequence->sq_item(object, index == 0 ? 0 : Py_SIZE(object) - 1);
     if (item == NULL) {
         return LAUNCHER_ERROR;

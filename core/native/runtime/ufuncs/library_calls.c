@@ -106,7 +106,7 @@ static PyObject *
 spec_call(PyObject *function, PyObject *keywords, int64_t count, const int64_t *spec)
 {
     Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
-    PyObject *result = NULL;
+    PyObject *result = NULL;                           /* owned, given away */
     PyObject *arguments = PyTuple_New(count - named);  /* owned */
     PyObject *names = named > 0 ? PyDict_New() : NULL; /* owned */
     int status = arguments == NULL || (named > 0 && names == NULL) ? -1 : 0;
