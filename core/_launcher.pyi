@@ -210,7 +210,7 @@ def buffers_clear() -> int:
     """Frees the memory that is kept for arrays of kernels; how many bytes of large ones."""
 
 def draws_configure(words: Tuple[int, ...]) -> None:
-    """Says where random generators keep what kernels draw from: the words of native/runtime/ufuncs/random.h."""
+    """Says where random generators keep what kernels draw from: the words of native/runtime/ufuncs/random.c."""
 
 def draw(generator: Any, method: int, words: int) -> bool:
     """Draws as kernels do, by the method of a number, from and to two words at an address; whether it drew a number."""

@@ -238,7 +238,7 @@ static PyMethodDef function_methods[] = {
      "watch(before, accepted, check)\n--\n\nCall these before each call: before() says whether it has forgotten entries; "
      "check(args, kwargs) where no entry of accepted serves. None: nothing."},
     {"chill", (PyCFunction)function_chill, METH_VARARGS,
-     "chill(ask, looping=False)\n--\n\nRun calls as they are until ask(ns) answers None; see heat.h. None: compile now."},
+     "chill(ask, looping=False)\n--\n\nRun calls as they are until ask(ns) answers None. None: compile now."},
     {"forget_linked", (PyCFunction)function_forget_linked, METH_NOARGS,
      "forget_linked()\n--\n\nDrop the linked code that is kept here for the next calls."},
     {NULL},

@@ -1,4 +1,4 @@
-/* Hidden functions: they run linked code from CPython 3.11 on. The interface of calls.c, dispatch.c and run.c.
+/* Hidden functions: they run linked code from CPython 3.11 on. The interface of their C files.
  *
  *     calls.c  --->  dispatch.c  --->  run.c  --->  monitoring_*.c
  *
@@ -60,25 +60,25 @@ Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments
 Dispatched dispatch_mark(PyThreadState *tstate, const Mark *mark, const Shape *shape, Pace *pace, PyFunctionObject *function,
                          const Arguments *arguments, Served *served);
 
-/* run.c: the shape of a code object, borrowed from it; NULL with an exception set. */
+/* code_variables.c: the shape of a code object, borrowed from it; NULL with an exception set. */
 const Shape *shape_of(PyCodeObject *code);
 
 /* run.c: whether a call of `code` on this thread goes through its mark; *mark and the code's shape are set if so. */
 int hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark, const Shape **shape);
 
-/* run.c: a NEW record for linked code of an Entrance, or with `entrance` NULL of none. NULL with an exception set. */
+/* run_records.c: a NEW record for linked code of an Entrance, or with `entrance` NULL of none. NULL with an exception set. */
 Record *record_new(PyCodeObject *code, PyCodeObject *linked, PyObject *entrance);
 
-/* run.c: run a record's linked code for a function. *kept is the list of the function's hidden functions; it is made
+/* run_records.c: run a record's linked code for a function. *kept is the list of the function's hidden functions; it is made
  * if it is NULL. If `kept` is NULL, the Entrance keeps one instead. The record is taken over. NEW reference, or NULL
  * with an exception set. */
 PyObject *record_run(Record *record, PyObject **kept, PyFunctionObject *function, PyObject *const *args, size_t nargsf,
                      PyObject *kwnames);
 
-/* run.c: release a pooled hidden function, or NULL. */
+/* hidden_functions.c: release a pooled hidden function, or NULL. */
 void hidden_end(PyFunctionObject *pooled);
 
-/* run.c: the innermost run of linked code on this thread, or NULL. For launchers. */
+/* run_records.c: the innermost run of linked code on this thread, or NULL. For launchers. */
 const void *record_running(void);
 
 /* run.c: whether the C stack of this thread is close to its end; then an exception is set. */

@@ -1,4 +1,4 @@
-/* Records of running hidden functions: part of run.c.
+/* Records of running hidden functions.
  *
  * They are allocated on the heap: libraries that switch C stacks may move the contents of a stack, and end calls in any
  * order. */
