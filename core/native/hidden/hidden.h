@@ -19,18 +19,18 @@ typedef enum {
 } Dispatched;
 
 /* The record of one run of a hidden function. */
-typedef struct Record {
-    struct Record *older, *newer; /* the neighbours on the list of the thread, while it runs */
-    struct Record **list;         /* the head of that list */
-    PyCodeObject *linked;         /* owned: the code that runs */
-    PyObject *entrance;           /* owned: the Entrance through which it was found; NULL: none */
-    PyCodeObject *code;           /* owned: the original */
-    PyFunctionObject *hidden;     /* borrowed from record_run, while it runs */
-    PyObject *payload;            /* owned: the tuple for `arrive`; NULL: none, or handed over already */
-    int moves;                    /* the number of moves of this call to newer code */
-    int leaves;                   /* whether a kernel ran first and has left an answer: `over` */
+typedef struct RunRecord {
+    struct RunRecord *older, *newer; /* the neighbours on the list of the thread, while it runs */
+    struct RunRecord **list;         /* the head of that list */
+    PyCodeObject *linked;            /* owned: the code that runs */
+    PyObject *entrance;              /* owned: the Entrance through which it was found; NULL: none */
+    PyCodeObject *code;              /* owned: the original */
+    PyFunctionObject *hidden;        /* borrowed from record_run, while it runs */
+    PyObject *payload;               /* owned: the tuple for `arrive`; NULL: none, or handed over already */
+    int moves;                       /* the number of moves of this call to newer code */
+    int leaves;                      /* whether a kernel ran first and has left an answer: `over` */
     HandOver over;
-} Record;
+} RunRecord;
 
 /* The names and numbers of a code object's variables. Slots are numbered locals first, then cells, then free
  * variables; a local that is a cell has two slots. */
@@ -44,10 +44,10 @@ typedef struct {
 
 /* The outcome of asking for a call; `served_begin` (served_inl.h) fills it. */
 typedef struct {
-    Record *record;   /* owned; DISPATCH_LINKED: the run to start */
-    PyObject *result; /* owned; DISPATCH_DONE: the result of the call; NULL: an exception is set */
-    TrialRun run;     /* to be ended after the call */
-    int original;     /* whether the entry says that the function itself is to run */
+    RunRecord *record; /* owned; DISPATCH_LINKED: the run to start */
+    PyObject *result;  /* owned; DISPATCH_DONE: the result of the call; NULL: an exception is set */
+    TrialRun run;      /* to be ended after the call */
+    int original;      /* whether the entry says that the function itself is to run */
 } Served;
 
 /* dispatch.c: the pooled hidden function of an Entrance, see hidden_functions.h. */
@@ -67,12 +67,12 @@ const Shape *shape_of(PyCodeObject *code);
 int hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark, const Shape **shape);
 
 /* run_records.c: a NEW record for linked code of an Entrance, or with `entrance` NULL of none. NULL with an exception set. */
-Record *record_new(PyCodeObject *code, PyCodeObject *linked, PyObject *entrance);
+RunRecord *record_new(PyCodeObject *code, PyCodeObject *linked, PyObject *entrance);
 
 /* run_records.c: run a record's linked code for a function. *kept is the list of the function's hidden functions; it is made
  * if it is NULL. If `kept` is NULL, the Entrance keeps one instead. The record is taken over. NEW reference, or NULL
  * with an exception set. */
-PyObject *record_run(Record *record, PyObject **kept, PyFunctionObject *function, PyObject *const *args, size_t nargsf,
+PyObject *record_run(RunRecord *record, PyObject **kept, PyFunctionObject *function, PyObject *const *args, size_t nargsf,
                      PyObject *kwnames);
 
 /* hidden_functions.c: release a pooled hidden function, or NULL. */

@@ -33,7 +33,7 @@ enum {
 #include "launcher/abi_numbers.inc"
 };
 
-typedef int64_t (*KernelFunction)(int64_t *frame);
+typedef int64_t (*KernelCode)(int64_t *frame);
 
 /* Offsets in a descriptor. */
 enum { DESC_DATA = 0, DESC_OBJECT = 1, DESC_SHAPE = 2 };

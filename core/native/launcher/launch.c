@@ -41,7 +41,7 @@ launcher_miss(Launcher *self)
 
 /* Run a kernel while other threads may hold the GIL. */
 static int64_t
-nogil_kernel(KernelFunction kernel, int64_t *frame)
+nogil_kernel(KernelCode kernel, int64_t *frame)
 {
     pool_limit_keep(pool_limit());
     PyThreadState *tstate = PyEval_SaveThread();

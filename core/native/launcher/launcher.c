@@ -84,7 +84,7 @@ static int
 kernel_set(Launcher *self, PyObject *kernel)
 {
     if (PyLong_CheckExact(kernel)) {
-        self->kernel = (KernelFunction)PyLong_AsVoidPtr(kernel);
+        self->kernel = (KernelCode)PyLong_AsVoidPtr(kernel);
         if (self->kernel == NULL && !PyErr_Occurred()) {
             PyErr_SetString(PyExc_ValueError, "the kernel's address is 0");
         }

@@ -22,7 +22,7 @@ typedef struct {
     PyObject *prepare;               /* owned, or NULL: makes the kernel at the first call */
     PyObject *entry;                 /* owned, or NULL: the program of the entry that this segment belongs to */
     LoopTrial *trial;                /* owned, or NULL: A/B timing of the loop that contains this segment */
-    KernelFunction kernel;
+    KernelCode kernel;
     Input *inputs; /* owned */
     Py_ssize_t ninputs;
     Py_ssize_t *slots; /* owned: locals of the calling frame to pass after the arguments, maybe unbound */
