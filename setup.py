@@ -38,6 +38,9 @@ CALLS = {"37_38": ("hook", "cpython/frame_37_38.c"), "39_310": ("hook", "cpython
                      "cpython/function_hooks/redirection_312_314.c") + HOOKS}
 """By suffix: the folder and the C files of pijit.core._hook that are specific to these versions."""
 
+GENERATIONS = {"37_38": "37_310", "39_310": "37_310", "311": "311", "312": "311", "313_314": "311"}
+"""By suffix: the suffix of C files that differ only between CPython 3.10 and 3.11."""
+
 SANITIZE = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
 """Compiler flags under PIJIT_BUILD_SANITIZE; they detect invalid memory accesses and undefined behaviour.
 
@@ -124,7 +127,8 @@ def extensions():
     sanitizers = SANITIZE if os.environ.get("PIJIT_BUILD_SANITIZE") else []
     flags += sanitizers
     headers = sorted(glob.glob("core/native/**/*.h", recursive=True) + glob.glob("core/native/**/*.inc", recursive=True)
-                     + glob.glob("guards/native/**/*.h", recursive=True))
+                     + glob.glob("guards/native/**/*.h", recursive=True)
+                     + glob.glob("guards/native/**/*.inc", recursive=True))
     numpy_headers = [numpy.get_include()]
     modules = [
         Extension("pijit.core._hook",
@@ -132,7 +136,9 @@ def extensions():
                   depends=headers, include_dirs=["core/native", "guards/native"],
                   extra_compile_args=flags + ["-pthread"], extra_link_args=["-pthread"] + sanitizers),
         Extension("pijit.core._launcher",
-                  folder("launcher") + folder("runtime") + native("cpython/eval_breaker/eval_breaker_%s.c" % family)
+                  folder("launcher") + folder("runtime") + native("cpython/eval_breaker/eval_breaker_%s.c" % family,
+                                                                  "cpython/generators_%s.c" % GENERATIONS[family],
+                                                                  "cpython/int_keys_%s.c" % GENERATIONS[family])
                   + [COMPARE],
                   depends=headers,
                   include_dirs=["core/native", "guards/native"] + numpy_headers,

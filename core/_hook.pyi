@@ -220,7 +220,7 @@ class CallSite:
     def bound(self, callable: Any, arguments: Any) -> Any:
         """From CPython 3.11 on: the object to call with these arguments in place of `callable`."""
 
-class Rest:
+class Continuation:
     """A continuation: the second part of a call whose first part a kernel has run.
 
     Linked code calls `callable(state)` in the frame of the caller. The state is a tuple of the function and a value for

@@ -4,7 +4,7 @@ core/native/launcher/abi.h has the protocol between launcher and kernels, core/n
 the runtime table.
 """
 
-from typing import Any, Callable, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Optional, Tuple, Union
 
 import numpy as np
 
@@ -15,7 +15,16 @@ ERROR: int
 """The kernel's result after a runtime function has set a Python exception (-2)."""
 
 RUNTIME_ENTRIES: str
-"""The runtime table's entries, one a line: name, result and names of the words; see core/kernel/runtime_entries.py."""
+"""The runtime table's entries, one a line: name, result, use of the GIL, and names of the words.
+
+core/kernel/runtime_entries.py reads them."""
+
+ABI_NUMBERS: Dict[str, int]
+"""The numbers on which kernels, the launcher and the runtime agree, by their names in launcher/abi_numbers.inc."""
+
+INPUT_CODES: Dict[str, Tuple[int, int]]
+OUTPUT_CODES: Dict[str, Tuple[int, int]]
+"""By name of an input or output code: the length of the code, and the number of words that an output reads."""
 
 RUNTIME_TABLE: int
 """The runtime table's address, which is in frame word 0."""
@@ -201,7 +210,7 @@ def buffers_clear() -> int:
     """Frees the memory that is kept for arrays of kernels; how many bytes of large ones."""
 
 def draws_configure(words: Tuple[int, ...]) -> None:
-    """Says where random generators keep what kernels draw from: the words of native/runtime/ufuncs/random.h."""
+    """Says where random generators keep what kernels draw from: the words of native/runtime/ufuncs/random.c."""
 
 def draw(generator: Any, method: int, words: int) -> bool:
     """Draws as kernels do, by the method of a number, from and to two words at an address; whether it drew a number."""

@@ -60,7 +60,7 @@ if sys.version_info >= (3, 11):  # tests of bytecode that these versions do not 
     # Frames, hooks of others and the next frame as a callee: native/hidden has what takes their place.
     collect_ignore += ["native/function/test_call_sites.py"]
     collect_ignore += ["native/hook/test_{}.py".format(name) for name in (
-        "hook", "hook_coexistence", "hook_frames", "rest")]
+        "hook", "hook_coexistence", "hook_frames", "continuations")]
 if not COMPILES:  # gradients and pijit.ms need no compiler
     collect_ignore = [name for name in os.listdir(HERE) if name not in ("gradients", "ms", "conftest.py")]
 

@@ -20,7 +20,7 @@ NEW, LEGACY, PYTHONS = "numpy.random._generator.Generator", "numpy.random.mtrand
 class Draw(NamedTuple):
     """One method: its class, its parameters with defaults, and the type of its result.
 
-    ``number`` is the one of native/runtime/ufuncs/random.h. Parameters whose default is ``...`` must be given and are
+    ``number`` is the one of native/launcher/abi_numbers.inc. Parameters whose default is ``...`` must be given and are
     integers. A default of None means that the parameter before is then the upper bound, and 0 the lower one.
     """
 

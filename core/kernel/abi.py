@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
+from pijit.core._launcher import ABI_NUMBERS
 from pijit.core.graph.ir import Graph, Output, SideExit, Value
 from pijit.core.graph.types import (
     BOOL,
@@ -27,7 +28,7 @@ from pijit.core.graph.types import (
 )
 from pijit.core.kernel.errors import CompileError
 
-FIRST_INPUT_WORD = 2
+FIRST_INPUT_WORD = ABI_NUMBERS["FIRST_INPUT_WORD"]
 
 ITERATOR_CODES = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
                   "enumerate": "enumerate", "zip": "zip", "list": "list_iterator", "dict_keys": "dict_keys",

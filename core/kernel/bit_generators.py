@@ -56,7 +56,7 @@ def _is_ready() -> bool:
 
 
 def _words() -> Tuple[int, ...]:
-    """The offsets and addresses that native/runtime/ufuncs/random.h needs, in the order of its enumeration."""
+    """The offsets and addresses that native/runtime/ufuncs/random.c needs, in the order of its enumeration."""
     import random
 
     import numpy.random._generator as module

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Sequence, Tuple
 
+from pijit.core._launcher import ABI_NUMBERS
 from pijit.core.graph.ir import HERE, Op
 from pijit.core.graph.ops import CALLS_LIBRARY, DIVIDES, OPS, SYMBOLS
 from pijit.core.named_tuples import NamedTuple
 
-SHIFT = 48
+SHIFT = ABI_NUMBERS["CAUSE_SHIFT"]
 MOST = 2 ** 15 - 1
 """The largest number of a cause, as 15 bits are left for it. Further causes are not counted."""
 

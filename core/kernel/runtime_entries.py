@@ -21,6 +21,9 @@ BAILS_OUT = "BAILS_OUT"
 VALUE = "VALUE"
 """The result is a word."""
 
+NEVER = "NEVER"
+"""The use of the GIL of an entry that kernels without the GIL do not call."""
+
 _WORD_BYTES = 8
 
 
@@ -30,6 +33,7 @@ class RuntimeEntry(NamedTuple):
     name: str
     number: int
     result: str
+    gil: str
     words: Tuple[str, ...]
 
     @property
@@ -41,9 +45,9 @@ class RuntimeEntry(NamedTuple):
 def _parsed(lines: str) -> Dict[str, RuntimeEntry]:
     entries = {}
     for number, line in enumerate(lines.splitlines()):
-        name, result, words = line.split(" ", 2)
+        name, result, gil, words = line.split(" ", 3)
         names = tuple(word.strip() for word in words.strip("()").split(",") if word.strip())
-        entries[name] = RuntimeEntry(name, number, result, names)
+        entries[name] = RuntimeEntry(name, number, result, gil, names)
     return entries
 
 

@@ -11,7 +11,7 @@ cache_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "n:EntryCache", names, &limit)) {
         return NULL;
     }
-    if (limit < 1 || limit > PY_SSIZE_T_MAX / (Py_ssize_t)sizeof(Entry)) {
+    if (limit < 1 || limit > PY_SSIZE_T_MAX / (Py_ssize_t)sizeof(CacheEntry)) {
         PyErr_Format(PyExc_ValueError, "the limit of an entry cache must be at least 1, not %zd", limit);
         return NULL;
     }
@@ -20,7 +20,7 @@ cache_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     }
     self->limit = limit;
-    self->entries = PyMem_Calloc((size_t)limit, sizeof(Entry));
+    self->entries = PyMem_Calloc((size_t)limit, sizeof(CacheEntry));
     if (self->entries == NULL) {
         Py_DECREF(self);
         return PyErr_NoMemory();
@@ -44,7 +44,7 @@ cache_clear_entries(CacheObject *self)
     self->changes++;
     while (self->size > 0) {
         /* owned: the entry is removed before its references are dropped */
-        Entry last = self->entries[--self->size];
+        CacheEntry last = self->entries[--self->size];
         Py_DECREF(last.program);
         Py_DECREF(last.payload);
     }
@@ -74,8 +74,8 @@ cache_find(const CacheObject *self, PyObject *program)
 static void
 cache_put_first(CacheObject *self, Py_ssize_t index)
 {
-    Entry entry = self->entries[index];
-    memmove(self->entries + 1, self->entries, (size_t)index * sizeof(Entry));
+    CacheEntry entry = self->entries[index];
+    memmove(self->entries + 1, self->entries, (size_t)index * sizeof(CacheEntry));
     self->entries[0] = entry;
 }
 
@@ -101,10 +101,10 @@ cache_evict_dead(CacheObject *self)
             continue;
         }
         /* owned: the entry is removed before its references are dropped, which may run code that changes the cache */
-        Entry dead = self->entries[i];
+        CacheEntry dead = self->entries[i];
         self->changes++;
         self->size--;
-        memmove(self->entries + i, self->entries + i + 1, (size_t)(self->size - i) * sizeof(Entry));
+        memmove(self->entries + i, self->entries + i + 1, (size_t)(self->size - i) * sizeof(CacheEntry));
         Py_DECREF(dead.program);
         Py_DECREF(dead.payload);
     }
@@ -161,7 +161,7 @@ cache_add(CacheObject *self, PyObject *args)
     self->changes++;
     Py_INCREF(program);
     Py_INCREF(payload);
-    self->entries[self->size++] = (Entry){(ProgramObject *)program, payload, 0};
+    self->entries[self->size++] = (CacheEntry){(ProgramObject *)program, payload, 0};
     cache_put_first(self, self->size - 1);
     Py_RETURN_TRUE;
 }
@@ -198,7 +198,7 @@ cache_entries_get(CacheObject *self, void *unused)
     Count changes = self->changes;
     for (Py_ssize_t i = 0; rows != NULL && i < self->size && self->changes == changes; i++) {
         /* owned: building the row may run the garbage collector, which may call clear() */
-        Entry entry = self->entries[i];
+        CacheEntry entry = self->entries[i];
         Py_INCREF(entry.program);
         Py_INCREF(entry.payload);
         PyObject *row = Py_BuildValue("(NNK)", entry.program, entry.payload, entry.hits); /* owned */

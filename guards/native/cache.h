@@ -17,11 +17,11 @@ typedef struct {
     ProgramObject *program; /* owned */
     PyObject *payload;      /* owned */
     Count hits;
-} Entry;
+} CacheEntry;
 
 typedef struct {
     PyObject_HEAD
-    Entry *entries; /* owned, room for `limit` */
+    CacheEntry *entries; /* owned, room for `limit` */
     Py_ssize_t size, limit;
     Count hits, misses, changes;
     char warned; /* whether the warning about the limit was issued */

@@ -4,40 +4,9 @@
 #include "numpy_ready.h"
 #include <structmember.h>
 
-const Operation operation_table[OPERATION_COUNT] = {
-    [FETCH_LOCAL] = {"FETCH_LOCAL", 0, NO_OBJECT},
-    [FETCH_CONSTANT] = {"FETCH_CONSTANT", 0, ANY_OBJECT},
-    [FETCH_CELL] = {"FETCH_CELL", 0, NO_OBJECT},
-    [FETCH_GLOBAL] = {"FETCH_GLOBAL", 0, A_NAME},
-    [FETCH_SCOPE] = {"FETCH_SCOPE", 0, NO_OBJECT},
-    [FETCH_ATTR] = {"FETCH_ATTR", 1, A_NAME},
-    [FETCH_ITEM] = {"FETCH_ITEM", 1, A_KEY},
-    [FETCH_KEY] = {"FETCH_KEY", 1, NO_OBJECT},
-    [FETCH_TYPE] = {"FETCH_TYPE", 1, NO_OBJECT},
-    [FETCH_CLASS_ATTR] = {"FETCH_CLASS_ATTR", 1, A_NAME},
-    [FETCH_INNER] = {"FETCH_INNER", 1, NO_OBJECT},
-    [CHECK_TYPE] = {"CHECK_TYPE", 1, A_TYPE},
-    [CHECK_WEAK_TYPE] = {"CHECK_WEAK_TYPE", 1, A_REFERENCE},
-    [CHECK_ARRAY] = {"CHECK_ARRAY", 1, A_DTYPE},
-    [CHECK_IDENTICAL] = {"CHECK_IDENTICAL", 1, ANY_OBJECT},
-    [CHECK_WEAK_IDENTICAL] = {"CHECK_WEAK_IDENTICAL", 1, A_REFERENCE},
-    [CHECK_EQUAL] = {"CHECK_EQUAL", 1, ANY_OBJECT},
-    [CHECK_INT64] = {"CHECK_INT64", 1, NO_OBJECT},
-    [CHECK_LENGTH] = {"CHECK_LENGTH", 1, NO_OBJECT},
-    [CHECK_OWN_COUNT] = {"CHECK_OWN_COUNT", 1, NO_OBJECT},
-    [CHECK_REFERENCES] = {"CHECK_REFERENCES", 1, NO_OBJECT},
-    [CHECK_CODE] = {"CHECK_CODE", 1, A_REFERENCE},
-    [CHECK_LOCAL_UNBOUND] = {"CHECK_LOCAL_UNBOUND", 0, NO_OBJECT},
-    [CHECK_CELL_EMPTY] = {"CHECK_CELL_EMPTY", 0, NO_OBJECT},
-    [CHECK_GLOBAL_ABSENT] = {"CHECK_GLOBAL_ABSENT", 0, A_NAME},
-    [CHECK_ATTR_ABSENT] = {"CHECK_ATTR_ABSENT", 1, A_NAME},
-    [CHECK_ITEM_ABSENT] = {"CHECK_ITEM_ABSENT", 1, A_KEY},
-    [CHECK_APART] = {"CHECK_APART", 2, NO_OBJECT},
-    [CHECK_SHAPES] = {"CHECK_SHAPES", 2, NO_OBJECT},
-    [CHECK_AXIS] = {"CHECK_AXIS", 1, ANY_OBJECT},
-    [CHECK_SAME_AXIS] = {"CHECK_SAME_AXIS", 2, NO_OBJECT},
-    [CHECK_SAME] = {"CHECK_SAME", 2, NO_OBJECT},
-    [CHECK_DISTINCT] = {"CHECK_DISTINCT", 2, NO_OBJECT},
+const GuardOperation operation_table[OPERATION_COUNT] = {
+#define OPERATION(name, reads, object) {#name, reads, object},
+#include "operations.inc"
 };
 
 /* ---- construction -------------------------------------------------------------------------------------- */
@@ -292,7 +261,7 @@ program_failures_get(ProgramObject *self, void *unused)
 static PyObject *
 program_last_failed_get(ProgramObject *self, void *unused)
 {
-    PyObject *guard = self->last_failed < 0 ? Py_None : PyTuple_GET_ITEM(self->guards, self->last_failed);
+    PyObject *guard = self->last_failed < 0 ? Py_None : PyTuple_GET_ITEM(self->guards, self->last_failed); /* borrowed */
     Py_INCREF(guard);
     return guard;
 }

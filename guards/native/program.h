@@ -21,54 +21,23 @@
 #include "roots.h"
 
 enum {
-    FETCH_LOCAL,
-    FETCH_CONSTANT,
+#define OPERATION(name, reads, object) name,
+#include "operations.inc"
+    OPERATION_COUNT,
     LAST_BORROWED = FETCH_CONSTANT,
-    FETCH_CELL,
-    FETCH_GLOBAL,
-    FETCH_SCOPE,
-    FETCH_ATTR,
-    FETCH_ITEM,
-    FETCH_KEY,
-    FETCH_TYPE,
-    FETCH_CLASS_ATTR,
-    FETCH_INNER,
-    LAST_FETCH = FETCH_INNER,
-    CHECK_TYPE,
-    CHECK_WEAK_TYPE,
-    CHECK_ARRAY,
-    CHECK_IDENTICAL,
-    CHECK_WEAK_IDENTICAL,
-    CHECK_EQUAL,
-    CHECK_INT64,
-    CHECK_LENGTH,
-    CHECK_OWN_COUNT,
-    CHECK_REFERENCES,
-    CHECK_CODE,
-    CHECK_LOCAL_UNBOUND,
-    CHECK_CELL_EMPTY,
-    CHECK_GLOBAL_ABSENT,
-    CHECK_ATTR_ABSENT,
-    CHECK_ITEM_ABSENT,
-    CHECK_APART,
-    CHECK_SHAPES,
-    CHECK_AXIS,
-    CHECK_SAME_AXIS,
-    CHECK_SAME,
-    CHECK_DISTINCT,
-    OPERATION_COUNT
+    LAST_FETCH = FETCH_INNER
 };
 
 typedef enum { NO_OBJECT, ANY_OBJECT, A_TYPE, A_REFERENCE, A_DTYPE, A_NAME, A_KEY } ObjectRule;
 
-/* An operation: its name for Python, the number of registers that it reads, and the rule for its object. */
+/* An operation of operations.inc: its name for Python, the number of registers that it reads, and the rule for its object. */
 typedef struct {
     const char *name;
     int reads;
     ObjectRule object;
-} Operation;
+} GuardOperation;
 
-extern const Operation operation_table[OPERATION_COUNT];
+extern const GuardOperation operation_table[OPERATION_COUNT];
 
 typedef struct {
     int operation;

@@ -20,7 +20,7 @@ roots_parse(PyObject *args, Roots *roots)
         return PyErr_NoMemory();
     }
     for (Py_ssize_t i = 0; i < roots->nvalues; i++) {
-        PyObject *value = PyTuple_GET_ITEM(holder, i);
+        PyObject *value = PyTuple_GET_ITEM(holder, i); /* borrowed from holder */
         array[i] = value == unbound ? NULL : value;
     }
     roots->values = array;
@@ -39,7 +39,7 @@ roots_as_list(const Roots *roots)
 {
     PyObject *list = PyList_New(roots->nvalues); /* owned */
     for (Py_ssize_t i = 0; list != NULL && i < roots->nvalues; i++) {
-        PyObject *value = roots->values[i] != NULL ? roots->values[i] : unbound;
+        PyObject *value = roots->values[i] != NULL ? roots->values[i] : unbound; /* borrowed, then the list's */
         Py_INCREF(value);
         PyList_SET_ITEM(list, i, value);
     }

@@ -41,14 +41,14 @@ def reporter(ufunc: str) -> Any:
     return make(ufunc)
 
 
-def rest(code: CodeType, slots: Tuple[int, ...]) -> Any:
+def continuation(code: CodeType, slots: Tuple[int, ...]) -> Any:
     """The callable that runs code on a tuple of a function and one value for each slot.
 
     Up to 3.10 it puts the values into these slots. From 3.11 on the code asks for them, see `arrive`.
     """
-    from pijit.core._hook import Rest
+    from pijit.core._hook import Continuation
 
-    return Rest(code, slots).callable
+    return Continuation(code, slots).callable
 
 
 def arrive() -> Any:

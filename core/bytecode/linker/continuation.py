@@ -85,7 +85,7 @@ def _native(rest: Continuation, announce: Announce) -> Any:
             begin = label if index == rest.target else begin
     assembler.insert(assembler.first_place(), items + [emit.jump(begin)], redirect=False)
     code = finished(assembler)
-    return natives.rest(code, frame_slots(code, rest.locals, slots))
+    return natives.continuation(code, frame_slots(code, rest.locals, slots))
 
 
 def _dict_of(emit: Emit, name: str, keys: Tuple[str, ...], slots: List[int]) -> List[Item]:

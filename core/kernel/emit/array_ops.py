@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence,
 
 import numpy as np
 
+from pijit.core._launcher import ABI_NUMBERS
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import ELIDED_BYTES
 from pijit.core.graph.passes.fusion import is_exact, scalar_operation
@@ -321,7 +322,7 @@ def _release_converted(emitter: KernelEmitter, operands: List[_Operand]) -> None
 
 # ---- reuse of operands ----
 
-_INTO_SHIFT = 8
+_INTO_SHIFT = ABI_NUMBERS["INTO_SHIFT"]
 
 
 def like_size(emitter: KernelEmitter, op: Op, number: int, address: Operand, itemsize: int) -> int:

@@ -31,7 +31,7 @@ from pijit.core.kernel.runtime_entries import BAILS_OUT, STATUS, check_call, ent
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.stores.tiled_loops import TiledLoops
 
-PRIVATE = 1 << 16
+PRIVATE = _launcher.ABI_NUMBERS["PRIVATE"]
 """Added to the type number of an array that never leaves the kernel: its memory may come from the buffer pool."""
 
 LISTENING = 1 | 2 | 4 | 8

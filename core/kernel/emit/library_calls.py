@@ -18,8 +18,8 @@ from pijit.guards.facts import ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, WARN_ON_WRIT
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
-_ARRAY, _OBJECT = -5, -4
-_DECLINED = 1
+_ARRAY, _OBJECT = _launcher.ABI_NUMBERS["READ_ARRAY"], _launcher.ABI_NUMBERS["BOX_OBJECT"]
+_BAILED_OUT = _launcher.ABI_NUMBERS["BAILED_OUT"]
 
 
 def array_flags(kind: Array) -> List[int]:
@@ -70,7 +70,7 @@ def read_result(emitter: KernelEmitter, op: Op, name: str, before: List[Any], af
     at = emitter.layout.scratch(2 + 2 * kind.ndim if isinstance(kind, Array) else 2)
     words = before + [address] + after + ["address_of_word(frame, %d)" % at]
     status = emitter.let(emitter.runtime(name, "frame", *words))
-    emitter.guard(op, "%s == %d" % (status, _DECLINED))
+    emitter.guard(op, "%s == %d" % (status, _BAILED_OUT))
     emitter.indented("if %s != 0:" % status, "return %d" % _launcher.ERROR)
     if op.result is None:
         return

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Sequence, Tuple, cast
 
+from pijit.core._launcher import ABI_NUMBERS
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import FOUND, OPS
 from pijit.core.graph.types import BOOL, COMPLEX, FLOAT, INT, Array, Object, SampledClass, Scalar
@@ -16,8 +17,9 @@ from pijit.guards.facts import ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, WARN_ON_WRIT
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
-BOXES: Dict[Scalar, int] = {INT: -1, FLOAT: -2, BOOL: -3, COMPLEX: -10}
-_BOX_OBJECT = -4
+BOXES: Dict[Scalar, int] = {INT: ABI_NUMBERS["BOX_INT"], FLOAT: ABI_NUMBERS["BOX_FLOAT"], BOOL: ABI_NUMBERS["BOX_BOOL"],
+                            COMPLEX: ABI_NUMBERS["BOX_COMPLEX"]}
+_BOX_OBJECT = ABI_NUMBERS["BOX_OBJECT"]
 SIZE_OFFSET = object.__basicsize__
 """Bytes from an object's start to its size, in objects of variable size and in dicts."""
 CLASS_OFFSET = SIZE_OFFSET - 8
@@ -25,9 +27,11 @@ CLASS_OFFSET = SIZE_OFFSET - 8
 USED_OFFSET = SIZE_OFFSET + 8
 """Bytes from a set's start to its size, which follows the number of slots that are not free."""
 _RUNTIME_NAMES = {"collect": "append", "collect_pair": "store_key", "collect_member": "set_add"}
-_READ_ARRAY = -5
-_READ_OBJECTS: Dict[type, int] = {list: -6, tuple: -7, dict: -8, str: -9}
-_READ_ANY, _READ_ANY_HELD, _READ_TUPLE_HELD = -11, -12, -13
+_READ_ARRAY = ABI_NUMBERS["READ_ARRAY"]
+_READ_OBJECTS: Dict[type, int] = {list: ABI_NUMBERS["READ_LIST"], tuple: ABI_NUMBERS["READ_TUPLE"],
+                                  dict: ABI_NUMBERS["READ_DICT"], str: ABI_NUMBERS["READ_TEXT"]}
+_READ_ANY, _READ_ANY_HELD = ABI_NUMBERS["READ_ANY"], ABI_NUMBERS["READ_ANY_HELD"]
+_READ_TUPLE_HELD = ABI_NUMBERS["READ_TUPLE_HELD"]
 _LAYOUTS = {"C": (C_CONTIGUOUS, C_CONTIGUOUS), "F": (C_CONTIGUOUS | F_CONTIGUOUS, F_CONTIGUOUS), "A": (0, 0)}
 """By layout: a mask of NumPy's array flags, and the values that these flags must have."""
 

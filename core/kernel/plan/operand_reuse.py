@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Optional
 
+from pijit.core._launcher import ABI_NUMBERS
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import ALWAYS, NEVER, UNKNOWN
 from pijit.core.graph.passes.fusion import is_exact
@@ -15,7 +16,8 @@ from pijit.core.graph.types import Array
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.operands import result_of
 
-_ASK_FOUND, _ASK_INPUT, _FREE, _AS_NUMPY = 4, 5, 16, 32
+_ASK_FOUND, _ASK_INPUT = ABI_NUMBERS["INTO_ASK_FOUND"], ABI_NUMBERS["INTO_ASK_INPUT"]
+_FREE, _AS_NUMPY = ABI_NUMBERS["INTO_FREE"], ABI_NUMBERS["INTO_AS_NUMPY"]
 ASKS = frozenset((_ASK_FOUND, _ASK_INPUT))
 """The codes with which the object's reference count decides."""
 

@@ -1,4 +1,4 @@
-/* Structures of CPython's dict and set iterators (3.7 to 3.13), which no header declares. Used by iterators_inl.h. */
+/* Structures of CPython's dict and set iterators (3.7 to 3.13), which no header declares. */
 #ifndef PIJIT_CPYTHON_DICT_ITERATOR_INL_H
 #define PIJIT_CPYTHON_DICT_ITERATOR_INL_H
 

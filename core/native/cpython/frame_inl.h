@@ -2,7 +2,7 @@
  *
  * It declares the frame interface, with one implementation per CPython family, and the hook interface for JitFunction.
  *
- *     jit_function.c  --->  dispatch.c  --->  hook.c  --->  frame_37_38.c | frame_39_310.c
+ *     calls.c  --->  dispatch.c  --->  hook.c  --->  frame_37_38.c | frame_39_310.c
  *
  * hook.c must not depend on the CPython version. A frame_*.c only implements the operations below for its versions. */
 #ifndef PIJIT_CPYTHON_FRAME_INL_H

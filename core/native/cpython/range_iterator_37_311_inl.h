@@ -1,4 +1,4 @@
-/* Range iterators in CPython 3.7 to 3.11: they store the first value and an index. Part of iterators_inl.h.
+/* Range iterators in CPython 3.7 to 3.11: they store the first value and an index. Part of iterator_structs_inl.h.
  *
  * As words of a kernel they are [index, start, step, length], of which only the index changes. */
 #ifndef PIJIT_CPYTHON_RANGE_ITERATOR_37_311_INL_H

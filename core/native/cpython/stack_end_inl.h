@@ -1,4 +1,4 @@
-/* Bounds of a thread's C stack: part of run.c.
+/* Bounds of a thread's C stack.
  *
  * A call of a JitFunction takes C stack, and up to 3.13 CPython counts levels instead of bytes. A program that raises
  * the recursion limit far gets a RecursionError shortly before the stack ends. */

@@ -33,9 +33,9 @@ Callee *site_ask(CallSite *site, PyCodeObject *code, PyObject *globals);
 
 extern PyTypeObject Callee_Type;
 
-#if PY_VERSION_HEX >= 0x03080000
+/* call_site.c of hook or hidden, from CPython 3.8 on: the vectorcall of a CallSite. NEW reference, or NULL with an
+ * exception set. */
 PyObject *site_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names);
-#endif
 
 PyObject *site_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 void site_dealloc(CallSite *self);

@@ -30,9 +30,8 @@ typedef struct {
     int doublings; /* the number of times that the interval has doubled */
 } Pace;
 
-/* serve_inl.h: whether the entry that serves a call, and all other entries of its cache, say that nothing is worth a
- * kernel. */
-int dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload);
+/* pace.c: whether all entries of a cache say that nothing is worth a kernel. */
+int cache_in_vain(const GuardsAPI *guards, PyObject *cache);
 
 /* The outcome of asking the cache for a call. */
 typedef enum {
@@ -41,17 +40,17 @@ typedef enum {
     ASKED_FOR_NOTHING /* no entry serves, and none was made */
 } Asked;
 
-/* dispatch.c: whether the guards of an entry of the cache hold for the arguments of a call. */
+/* dispatch.c of hook or hidden: whether the guards of an entry of the cache hold for the arguments of a call. */
 int dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *function, const Arguments *arguments);
 
-/* entrance_inl.h: set by launch_ready, which imports pijit.core._launcher: 0, or -1 with an exception set. */
+/* entrance.c: set by launch_ready, which imports pijit.core._launcher: 0, or -1 with an exception set. */
 extern const LaunchAPI *launch_api;
 int launch_ready(void);
 
-/* entrance_inl.h: the code object in a payload of an entry cache, borrowed; other payloads are returned as they are. */
+/* entrance.c: the code object in a payload of an entry cache, borrowed; other payloads are returned as they are. */
 PyObject *payload_code(PyObject *payload);
 
-/* entrance_inl.h: the payload of an entry cache for linked code. */
+/* entrance.c: the payload of an entry cache for linked code. */
 extern PyTypeObject Entrance_Type;
 
 /* A call whose arguments are bound. */
@@ -70,16 +69,16 @@ typedef struct {
     PyObject *on_miss;
 } Mark;
 
-/* code_marks.h: the answer of on_miss for the slots of a frame (locals, cells, free variables): a NEW reference, or
+/* code_marks.c: the answer of on_miss for the slots of a frame (locals, cells, free variables): a NEW reference, or
  * NULL with the exception of on_miss set. *asked is the outcome. */
 PyObject *marks_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssize_t nslots, PyObject *globals,
                     PyObject *builtins, Asked *asked);
 
-/* code_marks.h: a NEW reference to the code object to run for `payload`; NULL for the original. A payload that does
+/* code_marks.c: a NEW reference to the code object to run for `payload`; NULL for the original. A payload that does
  * not fit `code` is reported and replaced by the original. */
 PyCodeObject *marks_accept(PyCodeObject *code, PyObject *payload);
 
-/* code_marks.h: whether linked code may run in place of a code object; a refusal is reported. */
+/* code_marks.c: whether linked code may run in place of a code object; a refusal is reported. */
 int marks_fit(PyCodeObject *code, PyCodeObject *linked);
 
 /* jit_function.c: the type of the objects that `jit` returns. function_type_ready must run first; -1: an exception is
@@ -87,10 +86,10 @@ int marks_fit(PyCodeObject *code, PyCodeObject *linked);
 extern PyTypeObject JitFunction_Type;
 int function_type_ready(void);
 
-/* jit_function.c: set_rebuild(callable) of the module; METH_O. */
+/* copies.c: set_rebuild(callable) of the module; METH_O. */
 PyObject *function_set_rebuild(PyObject *module, PyObject *callable);
 
-/* code_marks.h: count a call as a cache hit or as a miss. */
+/* code_marks.c: count a call as a cache hit or as a miss. */
 void marks_count(int hit);
 
 #endif

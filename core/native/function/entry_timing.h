@@ -28,11 +28,11 @@ TrialSide trial_next(PyObject *trial);
 void trial_start(TrialRun *run, PyObject *trial);
 void trial_finish(TrialRun *run, int succeeded);
 
-/* code_marks.h: call one of pijit's Python callables, while nothing is captured on this thread. Takes over `args`, a
+/* code_marks.c: call one of pijit's Python callables, while nothing is captured on this thread. Takes over `args`, a
  * tuple, or NULL with an exception set. Errors are reported as those of `code`. */
 void paused_tell(PyObject *callable, PyObject *args, PyObject *code);
 
-/* code_marks.h: as paused_tell, but returns the answer: a NEW reference, or NULL without an exception. */
+/* code_marks.c: as paused_tell, but returns the answer: a NEW reference, or NULL without an exception. */
 PyObject *paused_call(PyObject *callable, PyObject *args, PyObject *code);
 
 #endif

@@ -1,7 +1,7 @@
 /* JitFunction: the type of the objects that `jit` returns.
  *
- * It is a callable around a Python function. Its calls run linked code if there is some (hook/calls_inl.h,
- * hidden/calls_inl.h). In every other respect it looks like the function.
+ * It is a callable around a Python function. Its calls run linked code if there is some (hook/calls.c,
+ * hidden/calls.c). In every other respect it looks like the function.
  *
  * The attributes in `delegated` are read from and written to the function itself. This also holds for Python
  * subclasses, whose class dict has a __module__ and __doc__ of its own. All other attributes are in the object's own
@@ -20,12 +20,6 @@
 #include "function/copies.h"
 #include "function/dispatch.h"
 #include <structmember.h>
-
-#if PY_VERSION_HEX >= 0x030b0000
-#include "hidden/calls_inl.h"
-#else
-#include "hook/calls_inl.h"
-#endif
 
 static const char *const delegated[] = {
     "__name__",        "__qualname__",    "__module__", "__doc__",     "__defaults__",
@@ -106,7 +100,7 @@ function_repr(JitFunction *self)
 static void
 type_set_call_flags(PyTypeObject *type)
 {
-    if (type->tp_call == (ternaryfunc)function_call) {
+    if (type->tp_call == (ternaryfunc)jit_function_call) {
         type->tp_flags |= _Py_TPFLAGS_HAVE_VECTORCALL;
     }
     if (type->tp_descr_get == function_bind) {
@@ -122,7 +116,7 @@ function_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(
     if (self != NULL) {
         self->enabled = 1;
 #if PY_VERSION_HEX >= 0x03080000
-        self->vectorcall = function_vectorcall;
+        self->vectorcall = jit_function_vectorcall;
         type_set_call_flags(type);
 #endif
     }
@@ -244,7 +238,7 @@ static PyMethodDef function_methods[] = {
      "watch(before, accepted, check)\n--\n\nCall these before each call: before() says whether it has forgotten entries; "
      "check(args, kwargs) where no entry of accepted serves. None: nothing."},
     {"chill", (PyCFunction)function_chill, METH_VARARGS,
-     "chill(ask, looping=False)\n--\n\nRun calls as they are until ask(ns) answers None; see heat.h. None: compile now."},
+     "chill(ask, looping=False)\n--\n\nRun calls as they are until ask(ns) answers None. None: compile now."},
     {"forget_linked", (PyCFunction)function_forget_linked, METH_NOARGS,
      "forget_linked()\n--\n\nDrop the linked code that is kept here for the next calls."},
     {NULL},
@@ -279,7 +273,7 @@ PyTypeObject JitFunction_Type = {
     .tp_dealloc = (destructor)function_dealloc,
     .tp_traverse = (traverseproc)function_traverse,
     .tp_clear = (inquiry)function_clear,
-    .tp_call = (ternaryfunc)function_call,
+    .tp_call = (ternaryfunc)jit_function_call,
     .tp_descr_get = function_bind,
     .tp_getattro = function_getattro,
     .tp_setattro = function_setattro,

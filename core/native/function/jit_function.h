@@ -22,4 +22,10 @@ typedef struct {
     PyObject *kept; /* owned; a list of hidden functions, from CPython 3.11 on; may be NULL */
 } JitFunction;
 
+/* calls.c of hook or hidden: call a JitFunction. A NEW reference to the result, or NULL with an exception set. */
+PyObject *jit_function_call(JitFunction *self, PyObject *args, PyObject *kwargs);
+
+/* As jit_function_call, from CPython 3.8 on. */
+PyObject *jit_function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames);
+
 #endif

@@ -3,6 +3,7 @@
 #define PIJIT_CORE_PACE_INL_H
 
 #include "function/dispatch.h"
+#include "function/entry_timing_inl.h"
 
 /* Record the outcome for a call that has asked the cache. */
 static inline void
@@ -17,6 +18,13 @@ pace_note(Pace *pace, Asked asked)
         pace->rest = (PATIENCE - 1) << pace->doublings;
         pace->doublings += asked == ASKED_FOR_NOTHING && pace->doublings < MOST_DOUBLINGS;
     }
+}
+
+/* Whether the entry that serves a call, and all other entries of its cache, say that nothing is worth a kernel. */
+static inline int
+dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload)
+{
+    return payload != NULL && trial_payload(payload) == Py_None && cache_in_vain(guards, cache);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* Cache lookup for a call of a marked code object, on all versions: part of hook/dispatch.c and hidden/dispatch.c. */
+/* Cache lookup for a call of a marked code object, on all versions. */
 #ifndef PIJIT_FUNCTION_SERVE_INL_H
 #define PIJIT_FUNCTION_SERVE_INL_H
 
@@ -16,17 +16,6 @@ fetched_release(Fetched *fetched)
     while (fetched->count > 0) {
         Py_DECREF(fetched->items[--fetched->count]);
     }
-}
-
-int
-dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload)
-{
-    int in_vain = payload != NULL && trial_payload(payload) == Py_None;
-    PyObject *other; /* borrowed */
-    for (Py_ssize_t i = 0; in_vain && (other = guards->cache_payload(cache, i)) != NULL; i++) {
-        in_vain = trial_payload(other) == Py_None;
-    }
-    return in_vain;
 }
 
 /* The payload for a call, from the cache or on_miss: a NEW reference, or NULL with the exception of on_miss set. */

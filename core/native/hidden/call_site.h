@@ -7,9 +7,6 @@
 /* 0, or -1 with an exception set. */
 int site_names(void);
 
-/* Call through a site, which takes no more of the recursion limits than a call without it. */
-PyObject *site_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames);
-
 extern PyTypeObject CallSite_Type;
 
 /* bind(pair): the callable that LOAD_ATTR has pushed for a call. Linked code packs it in a tuple; an empty slot is a

@@ -1,6 +1,6 @@
-/* Continuations of inlined calls (Rest): part of run.c.
+/* Continuations of inlined calls: hidden functions that start in the middle of the callee.
  *
- * A Rest has the callee's code with a prologue that takes values from `arrive` and jumps to the resume point. Linked
+ * A Continuation has the callee's code with a prologue that takes values from `arrive` and jumps to the resume point. Linked
  * code calls it, in the frame of the callee's caller, with one tuple: the function, then these values. It runs as a
  * hidden function, so tracebacks and sys._getframe show a frame of the callee. */
 #include "hidden/continuation.h"
@@ -14,11 +14,11 @@ typedef struct {
     vectorcallfunc vectorcall;
     PyCodeObject *code; /* owned */
     Py_ssize_t count;   /* the number of values */
-} Rest;
+} Continuation;
 
 /* The reason why a tuple does not fit the code, or NULL. */
 static const char *
-rest_why_not(Rest *self, PyObject *state)
+continuation_why_not(Continuation *self, PyObject *state)
 {
     if (!PyTuple_CheckExact(state) || PyTuple_GET_SIZE(state) != self->count + 1) {
         return "the state is not a tuple of the right size";
@@ -37,7 +37,7 @@ rest_why_not(Rest *self, PyObject *state)
 /* A NEW tuple of the values, or NULL with an exception set. They are moved if `state` has no other reference, so that
  * only the callee's frame holds them, as after a call. */
 static PyObject *
-rest_payload(Rest *self, PyObject *state)
+continuation_payload(Continuation *self, PyObject *state)
 {
     PyObject *payload = PyTuple_New(self->count); /* owned, given away */
     for (Py_ssize_t i = 0; payload != NULL && i < self->count; i++) {
@@ -55,19 +55,19 @@ rest_payload(Rest *self, PyObject *state)
 }
 
 static PyObject *
-rest_vectorcall(PyObject *object, PyObject *const *args, size_t nargsf, PyObject *names)
+continuation_vectorcall(PyObject *object, PyObject *const *args, size_t nargsf, PyObject *names)
 {
-    Rest *self = (Rest *)object;
+    Continuation *self = (Continuation *)object;
     if (PyVectorcall_NARGS(nargsf) != 1 || names != NULL) {
         PyErr_SetString(PyExc_TypeError, "the rest of a call takes its state");
         return NULL;
     }
-    const char *why_not = rest_why_not(self, args[0]);
+    const char *why_not = continuation_why_not(self, args[0]);
     if (why_not != NULL) {
         PyErr_SetString(PyExc_SystemError, why_not);
         return NULL;
     }
-    PyObject *payload = stack_ends() ? NULL : rest_payload(self, args[0]); /* owned, then the run's */
+    PyObject *payload = stack_ends() ? NULL : continuation_payload(self, args[0]); /* owned, then the run's */
     if (payload == NULL) {
         return NULL;
     }
@@ -80,50 +80,50 @@ rest_vectorcall(PyObject *object, PyObject *const *args, size_t nargsf, PyObject
 }
 
 static PyObject *
-rest_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+continuation_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"code", "slots", NULL};
     PyObject *code, *slots; /* borrowed */
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!:Rest", keywords, &PyCode_Type, &code, &PyTuple_Type, &slots)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!:Continuation", keywords, &PyCode_Type, &code, &PyTuple_Type, &slots)) {
         return NULL;
     }
-    Rest *self = (Rest *)type->tp_alloc(type, 0); /* owned, given away */
+    Continuation *self = (Continuation *)type->tp_alloc(type, 0); /* owned, given away */
     if (self != NULL) {
         Py_INCREF(code);
         self->code = (PyCodeObject *)code;
         self->count = PyTuple_GET_SIZE(slots);
-        self->vectorcall = rest_vectorcall;
+        self->vectorcall = continuation_vectorcall;
     }
     return (PyObject *)self;
 }
 
 static void
-rest_dealloc(Rest *self)
+continuation_dealloc(Continuation *self)
 {
     Py_XDECREF(self->code);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
 static PyObject *
-rest_get_callable(PyObject *self, void *Py_UNUSED(closure))
+continuation_get_callable(PyObject *self, void *Py_UNUSED(closure))
 {
     Py_INCREF(self);
     return self;
 }
 
-static PyGetSetDef rest_getset[] = {
-    {"callable", rest_get_callable, NULL, "What linked code calls, with the state.", NULL},
+static PyGetSetDef continuation_getset[] = {
+    {"callable", continuation_get_callable, NULL, "What linked code calls, with the state.", NULL},
     {NULL},
 };
 
-PyTypeObject Rest_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Rest",
-    .tp_basicsize = sizeof(Rest),
-    .tp_doc = "Rest(code, slots)\n--\n\nThe rest of a call whose beginning a kernel has run.",
+PyTypeObject Continuation_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Continuation",
+    .tp_basicsize = sizeof(Continuation),
+    .tp_doc = "Continuation(code, slots)\n--\n\nThe continuation of a call whose beginning a kernel has run.",
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
-    .tp_vectorcall_offset = offsetof(Rest, vectorcall),
+    .tp_vectorcall_offset = offsetof(Continuation, vectorcall),
     .tp_call = PyVectorcall_Call,
-    .tp_new = rest_new,
-    .tp_dealloc = (destructor)rest_dealloc,
-    .tp_getset = rest_getset,
+    .tp_new = continuation_new,
+    .tp_dealloc = (destructor)continuation_dealloc,
+    .tp_getset = continuation_getset,
 };

@@ -1,6 +1,6 @@
-/* Hidden functions: they run linked code from CPython 3.11 on. The interface of jit_function.c, dispatch.c and run.c.
+/* Hidden functions: they run linked code from CPython 3.11 on. The interface of their C files.
  *
- *     jit_function.c, calls_inl.h  --->  dispatch.c  --->  run.c  --->  monitoring_*.c
+ *     calls.c  --->  dispatch.c  --->  run.c  --->  monitoring_*.c
  *
  * A hidden function has linked code, and everything else from the function of a JitFunction. CPython calls it like any
  * other function, with the arguments of the call. A record stands for each of its runs. */
@@ -19,18 +19,18 @@ typedef enum {
 } Dispatched;
 
 /* The record of one run of a hidden function. */
-typedef struct Record {
-    struct Record *older, *newer; /* the neighbours on the list of the thread, while it runs */
-    struct Record **list;         /* the head of that list */
-    PyCodeObject *linked;         /* owned: the code that runs */
-    PyObject *entrance;           /* owned: the Entrance through which it was found; NULL: none */
-    PyCodeObject *code;           /* owned: the original */
-    PyFunctionObject *hidden;     /* borrowed from record_run, while it runs */
-    PyObject *payload;            /* owned: the tuple for `arrive`; NULL: none, or handed over already */
-    int moves;                    /* the number of moves of this call to newer code */
-    int leaves;                   /* whether a kernel ran first and has left an answer: `over` */
+typedef struct RunRecord {
+    struct RunRecord *older, *newer; /* the neighbours on the list of the thread, while it runs */
+    struct RunRecord **list;         /* the head of that list */
+    PyCodeObject *linked;            /* owned: the code that runs */
+    PyObject *entrance;              /* owned: the Entrance through which it was found; NULL: none */
+    PyCodeObject *code;              /* owned: the original */
+    PyFunctionObject *hidden;        /* borrowed from record_run, while it runs */
+    PyObject *payload;               /* owned: the tuple for `arrive`; NULL: none, or handed over already */
+    int moves;                       /* the number of moves of this call to newer code */
+    int leaves;                      /* whether a kernel ran first and has left an answer: `over` */
     HandOver over;
-} Record;
+} RunRecord;
 
 /* The names and numbers of a code object's variables. Slots are numbered locals first, then cells, then free
  * variables; a local that is a cell has two slots. */
@@ -44,10 +44,10 @@ typedef struct {
 
 /* The outcome of asking for a call; `served_begin` (served_inl.h) fills it. */
 typedef struct {
-    Record *record;   /* owned; DISPATCH_LINKED: the run to start */
-    PyObject *result; /* owned; DISPATCH_DONE: the result of the call; NULL: an exception is set */
-    TrialRun run;     /* to be ended after the call */
-    int original;     /* whether the entry says that the function itself is to run */
+    RunRecord *record; /* owned; DISPATCH_LINKED: the run to start */
+    PyObject *result;  /* owned; DISPATCH_DONE: the result of the call; NULL: an exception is set */
+    TrialRun run;      /* to be ended after the call */
+    int original;      /* whether the entry says that the function itself is to run */
 } Served;
 
 /* dispatch.c: the pooled hidden function of an Entrance, see hidden_functions.h. */
@@ -60,25 +60,25 @@ Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments
 Dispatched dispatch_mark(PyThreadState *tstate, const Mark *mark, const Shape *shape, Pace *pace, PyFunctionObject *function,
                          const Arguments *arguments, Served *served);
 
-/* run.c: the shape of a code object, borrowed from it; NULL with an exception set. */
+/* code_variables.c: the shape of a code object, borrowed from it; NULL with an exception set. */
 const Shape *shape_of(PyCodeObject *code);
 
 /* run.c: whether a call of `code` on this thread goes through its mark; *mark and the code's shape are set if so. */
 int hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark, const Shape **shape);
 
-/* run.c: a NEW record for linked code of an Entrance, or with `entrance` NULL of none. NULL with an exception set. */
-Record *record_new(PyCodeObject *code, PyCodeObject *linked, PyObject *entrance);
+/* run_records.c: a NEW record for linked code of an Entrance, or with `entrance` NULL of none. NULL with an exception set. */
+RunRecord *record_new(PyCodeObject *code, PyCodeObject *linked, PyObject *entrance);
 
-/* run.c: run a record's linked code for a function. *kept is the list of the function's hidden functions; it is made
+/* run_records.c: run a record's linked code for a function. *kept is the list of the function's hidden functions; it is made
  * if it is NULL. If `kept` is NULL, the Entrance keeps one instead. The record is taken over. NEW reference, or NULL
  * with an exception set. */
-PyObject *record_run(Record *record, PyObject **kept, PyFunctionObject *function, PyObject *const *args, size_t nargsf,
+PyObject *record_run(RunRecord *record, PyObject **kept, PyFunctionObject *function, PyObject *const *args, size_t nargsf,
                      PyObject *kwnames);
 
-/* run.c: release a pooled hidden function, or NULL. */
+/* hidden_functions.c: release a pooled hidden function, or NULL. */
 void hidden_end(PyFunctionObject *pooled);
 
-/* run.c: the innermost run of linked code on this thread, or NULL. For launchers. */
+/* run_records.c: the innermost run of linked code on this thread, or NULL. For launchers. */
 const void *record_running(void);
 
 /* run.c: whether the C stack of this thread is close to its end; then an exception is set. */

@@ -40,7 +40,7 @@ static struct PyModuleDef module_definition = {
 static const ModuleType module_types[] = {
     {"Callee", &Callee_Type},
     {"CallSite", &CallSite_Type},
-    {"Rest", &Rest_Type},
+    {"Continuation", &Continuation_Type},
     {NULL},
 };
 

@@ -50,10 +50,10 @@ PyTypeObject Move_Type = {
 };
 
 /* The run that can move now, or NULL. */
-static Record *
+static RunRecord *
 osr_check_run(PyThreadState *tstate, Py_ssize_t ncells)
 {
-    Record *record = here.newest;
+    RunRecord *record = here.newest;
     if (record == NULL || record->moves >= MAX_MOVES || thread_is_off() || thread_is_traced(tstate)
         || record->linked->co_ncellvars != ncells) {
         return NULL;
@@ -137,7 +137,7 @@ osr_check_payload(const Shape *shape, PyObject *const *cells)
 
 /* The answer of `ask` about a run: NEW, or NULL with an exception set. */
 static PyObject *
-osr_check_ask(OsrCheck *self, Record *record, const Shape *shape, PyObject *payload)
+osr_check_ask(OsrCheck *self, RunRecord *record, const Shape *shape, PyObject *payload)
 {
     PyObject *slots = PyList_New(shape->nslots);         /* owned */
     PyObject *visits = PyLong_FromSsize_t(self->visits); /* owned */
@@ -162,7 +162,7 @@ osr_check_ask(OsrCheck *self, Record *record, const Shape *shape, PyObject *payl
 
 /* The Move to the code that `ask` has returned; the payload is taken over. NEW, or NULL with an exception set. */
 static PyObject *
-move_make(Record *record, PyObject *answer, PyObject *payload)
+move_make(RunRecord *record, PyObject *answer, PyObject *payload)
 {
     if (!PyCode_Check(answer) || !marks_fit(record->code, (PyCodeObject *)answer)) {
         Py_DECREF(payload);
@@ -182,7 +182,7 @@ move_make(Record *record, PyObject *answer, PyObject *payload)
 
 /* A Move or None, NEW; NULL with an exception that `ask` has raised. */
 static PyObject *
-osr_check_try(OsrCheck *self, Record *record, PyObject *const *cells, Py_ssize_t ncells)
+osr_check_try(OsrCheck *self, RunRecord *record, PyObject *const *cells, Py_ssize_t ncells)
 {
     const Shape *shape = shape_of(record->code);
     PyObject *payload = shape != NULL ? osr_check_payload(shape, cells) : NULL;              /* owned, then the Move's */
@@ -219,7 +219,7 @@ osr_check_call(OsrCheck *self, PyObject *args, PyObject *Py_UNUSED(kwargs))
     PyObject *const *cells = &PyTuple_GET_ITEM(args, 0); /* borrowed */
     Py_ssize_t ncells = PyTuple_GET_SIZE(args);
     PyThreadState *tstate = PyThreadState_Get();
-    Record *record = osr_check_run(tstate, ncells);
+    RunRecord *record = osr_check_run(tstate, ncells);
     if (record == NULL || !thread_has_room(tstate)) {
         Py_RETURN_NONE;
     }

@@ -1,4 +1,4 @@
-/* Records of running hidden functions: part of run.c.
+/* Records of running hidden functions.
  *
  * They are allocated on the heap: libraries that switch C stacks may move the contents of a stack, and end calls in any
  * order. */
@@ -13,19 +13,19 @@
 
 #define MOST_FREE 256
 
-static Record *free_records; /* owned; a free list, linked by `older` */
+static RunRecord *free_records; /* owned; a free list, linked by `older` */
 
 static int free_count;
 
-Record *
+RunRecord *
 record_new(PyCodeObject *code, PyCodeObject *linked, PyObject *entrance)
 {
-    Record *record = free_records; /* owned, given away */
+    RunRecord *record = free_records; /* owned, given away */
     if (record != NULL) {
         free_records = record->older;
         free_count--;
     }
-    else if ((record = PyMem_New(Record, 1)) == NULL) {
+    else if ((record = PyMem_New(RunRecord, 1)) == NULL) {
         PyErr_NoMemory();
         return NULL;
     }
@@ -42,7 +42,7 @@ record_new(PyCodeObject *code, PyCodeObject *linked, PyObject *entrance)
 }
 
 static void
-record_free(Record *record)
+record_free(RunRecord *record)
 {
     Py_DECREF(record->code);
     Py_DECREF(record->linked);
@@ -58,7 +58,7 @@ record_free(Record *record)
 }
 
 static void
-record_begin(Record *record, PyFunctionObject *hidden)
+record_begin(RunRecord *record, PyFunctionObject *hidden)
 {
     record->hidden = hidden;
     marks.shadow_frames++;
@@ -75,7 +75,7 @@ record_begin(Record *record, PyFunctionObject *hidden)
 }
 
 static void
-record_end(Record *record)
+record_end(RunRecord *record)
 {
     if (record->leaves) {
         launch_api->hand_over_end(&record->over);
@@ -89,7 +89,7 @@ record_end(Record *record)
 
 /* Release a record whose linked code cannot run after all; the exception that is set stays set. */
 static void
-record_drop(Record *record)
+record_drop(RunRecord *record)
 {
     if (record->leaves) {
         record->over.taken = 1;
@@ -107,7 +107,7 @@ record_running(void)
 PyObject *
 hook_arrive(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
 {
-    Record *record = here.newest;
+    RunRecord *record = here.newest;
     if (record == NULL || record->payload == NULL) {
         PyErr_SetString(PyExc_SystemError, "nothing was handed over to the function that runs");
         return NULL;
@@ -122,7 +122,7 @@ hook_arrive(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
 /* Resume in the code of a Move, which is taken over, in place of *hidden. NEW reference, or NULL with an exception
  * set. */
 static Py_NO_INLINE PyObject *
-record_move(Record *record, Move *move, PyFunctionObject **hidden)
+record_move(RunRecord *record, Move *move, PyFunctionObject **hidden)
 {
     PyFunctionObject *next = hidden_make(*hidden, move->code); /* owned, then the caller's */
     if (next != NULL) {
@@ -140,7 +140,7 @@ record_move(Record *record, Move *move, PyFunctionObject **hidden)
 
 /* The final result of a hidden function, after all moves; `result` is taken over. */
 static inline PyObject *
-record_finish(Record *record, PyObject **kept, PyFunctionObject **hidden, PyObject *result)
+record_finish(RunRecord *record, PyObject **kept, PyFunctionObject **hidden, PyObject *result)
 {
     while (result != NULL && Py_TYPE(result) == &Move_Type) {
         result = record_move(record, (Move *)result, hidden);
@@ -158,7 +158,7 @@ record_finish(Record *record, PyObject **kept, PyFunctionObject **hidden, PyObje
 /* ---- Runs ---------------------------------------------------------------------------------------------- */
 
 PyObject *
-record_run(Record *record, PyObject **kept, PyFunctionObject *function, PyObject *const *args, size_t nargsf,
+record_run(RunRecord *record, PyObject **kept, PyFunctionObject *function, PyObject *const *args, size_t nargsf,
            PyObject *kwnames)
 {
     PyFunctionObject *hidden = kept != NULL ? hidden_find(kept, function, record->linked)
@@ -176,8 +176,8 @@ record_run(Record *record, PyObject **kept, PyFunctionObject *function, PyObject
 PyObject *
 record_arrive(PyFunctionObject *function, PyCodeObject *code, PyObject *payload)
 {
-    PyFunctionObject *hidden = hidden_make(function, code);                /* owned */
-    Record *record = hidden != NULL ? record_new(code, code, NULL) : NULL; /* owned, then the run's */
+    PyFunctionObject *hidden = hidden_make(function, code);                   /* owned */
+    RunRecord *record = hidden != NULL ? record_new(code, code, NULL) : NULL; /* owned, then the run's */
     if (record == NULL) {
         Py_XDECREF(hidden);
         Py_DECREF(payload);

@@ -1,4 +1,4 @@
-/* Records of running hidden functions: part of run.c. */
+/* Records of running hidden functions. */
 #ifndef PIJIT_HIDDEN_RUN_RECORDS_H
 #define PIJIT_HIDDEN_RUN_RECORDS_H
 

@@ -6,7 +6,7 @@
 #include "hidden/hidden.h"
 
 typedef struct {
-    Record *newest; /* the runs of hidden functions, the innermost first */
+    RunRecord *newest; /* the runs of hidden functions, the innermost first */
     StackBounds stack;
 } ThreadRuns;
 

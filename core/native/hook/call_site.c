@@ -71,6 +71,7 @@ site_take(PyFrameObject *frame)
 /* ---- Types --------------------------------------------------------------------------------------------- */
 
 #if PY_VERSION_HEX >= 0x03080000
+/* A vectorcall costs no level of recursion, so the call that follows has all of them. */
 PyObject *
 site_vectorcall(PyObject *self, PyObject *const *Py_UNUSED(args), size_t Py_UNUSED(nargsf), PyObject *Py_UNUSED(names))
 {

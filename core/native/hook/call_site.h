@@ -13,8 +13,4 @@ Callee *site_take(PyFrameObject *frame);
 
 extern PyTypeObject CallSite_Type;
 
-/* A vectorcall costs no level of recursion, so the call that follows has all of them. */
-PyObject *site_vectorcall(PyObject *self, PyObject *const *Py_UNUSED(args), size_t Py_UNUSED(nargsf),
-                          PyObject *Py_UNUSED(names));
-
 #endif

@@ -1,7 +1,7 @@
-/* Continuations of inlined calls (Rest): a frame of the callee that starts in the middle of its run.
+/* Continuations of inlined calls: a frame of the callee that starts in the middle of its run.
  *
- * The code of a Rest begins with a jump to the resume point. It needs some variables there. Linked code calls the
- * Rest in the frame of the callee's caller, with one tuple: the function, then a value for each of those variables.
+ * The code of a Continuation begins with a jump to the resume point. It needs some variables there. Linked code calls the
+ * Continuation in the frame of the callee's caller, with one tuple: the function, then a value for each of those variables.
  * It runs in a frame like that of the call, so tracebacks and sys._getframe show the callee's frame. */
 #include "hook/continuation.h"
 #include "function/dispatch.h"
@@ -18,11 +18,11 @@ typedef struct {
     PyCodeObject *code; /* owned */
     Py_ssize_t count;
     Py_ssize_t *slots; /* owned; the local or cell that each item of the tuple after the first sets */
-} Rest;
+} Continuation;
 
 /* The reason why a tuple does not fit the code, or NULL. */
 static const char *
-rest_why_not(Rest *self, PyObject *state)
+continuation_why_not(Continuation *self, PyObject *state)
 {
     if (!PyTuple_CheckExact(state) || PyTuple_GET_SIZE(state) != self->count + 1) {
         return "the state is not a tuple of the right size";
@@ -40,7 +40,7 @@ rest_why_not(Rest *self, PyObject *state)
 
 /* Put the values of cell variables into cells: 1, or 0 with an exception set. */
 static int
-rest_make_cells(PyObject **cells, Py_ssize_t count)
+continuation_make_cells(PyObject **cells, Py_ssize_t count)
 {
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *cell = PyCell_New(cells[i]); /* owned, then the frame's */
@@ -55,7 +55,7 @@ rest_make_cells(PyObject **cells, Py_ssize_t count)
 /* Fill the frame with the values of the tuple. They are moved if the tuple has no other reference, so that only the
  * frame holds them, as after a call. 1, or 0 with an exception set. */
 static int
-rest_fill(Rest *self, PyObject *state, PyFrameObject *frame)
+continuation_fill(Continuation *self, PyObject *state, PyFrameObject *frame)
 {
     for (Py_ssize_t i = 0; i < self->count; i++) {
         PyObject **from = &PyTuple_GET_ITEM(state, i + 1);
@@ -72,14 +72,14 @@ rest_fill(Rest *self, PyObject *state, PyFrameObject *frame)
     for (Py_ssize_t i = 0; closure != NULL && i < PyTuple_GET_SIZE(closure); i++) {
         slot_set(&cells[ncells + i], PyTuple_GET_ITEM(closure, i));
     }
-    return rest_make_cells(cells, ncells);
+    return continuation_make_cells(cells, ncells);
 }
 
 /* Run the continuation. NEW reference: the function's result; or NULL with an exception set. */
 static PyObject *
-rest_run(Rest *self, PyObject *state)
+continuation_run(Continuation *self, PyObject *state)
 {
-    const char *why_not = rest_why_not(self, state);
+    const char *why_not = continuation_why_not(self, state);
     if (why_not != NULL) {
         PyErr_SetString(PyExc_SystemError, why_not);
         return NULL;
@@ -91,7 +91,7 @@ rest_run(Rest *self, PyObject *state)
     if (frame == NULL) {
         return NULL;
     }
-    if (!rest_fill(self, state, frame)) {
+    if (!continuation_fill(self, state, frame)) {
         shadow_free(tstate, frame);
         return NULL;
     }
@@ -101,17 +101,17 @@ rest_run(Rest *self, PyObject *state)
 #if PY_VERSION_HEX >= 0x03080000
 /* A vectorcall costs no level of recursion, so the frame has the same depth as that of the call would have. */
 static PyObject *
-rest_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names)
+continuation_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names)
 {
     if (PyVectorcall_NARGS(nargsf) != 1 || names != NULL) {
         PyErr_SetString(PyExc_TypeError, "the rest of a call takes its state");
         return NULL;
     }
-    return rest_run((Rest *)self, args[0]);
+    return continuation_run((Continuation *)self, args[0]);
 }
 
 static PyObject *
-rest_get_callable(PyObject *self, void *Py_UNUSED(closure))
+continuation_get_callable(PyObject *self, void *Py_UNUSED(closure))
 {
     Py_INCREF(self);
     return self;
@@ -119,27 +119,27 @@ rest_get_callable(PyObject *self, void *Py_UNUSED(closure))
 #else
 /* The caller of this method has counted a level of recursion, which the continuation itself would not cost. */
 static PyObject *
-rest_launch(PyObject *self, PyObject *state)
+continuation_launch(PyObject *self, PyObject *state)
 {
     PyThreadState *tstate = PyThreadState_Get();
     tstate->recursion_depth--;
-    PyObject *result = rest_run((Rest *)self, state); /* owned, given away */
+    PyObject *result = continuation_run((Continuation *)self, state); /* owned, given away */
     tstate->recursion_depth++;
     return result;
 }
 
-static PyMethodDef rest_method = {"rest", rest_launch, METH_O, NULL};
+static PyMethodDef continuation_method = {"continuation", continuation_launch, METH_O, NULL};
 
 static PyObject *
-rest_get_callable(PyObject *self, void *Py_UNUSED(closure))
+continuation_get_callable(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyCFunction_New(&rest_method, self);
+    return PyCFunction_New(&continuation_method, self);
 }
 #endif
 
 /* Set the indices of locals and cells; 0, or -1 with an exception set. */
 static int
-rest_set_slots(Rest *self, PyObject *slots)
+continuation_set_slots(Continuation *self, PyObject *slots)
 {
     self->count = PyTuple_GET_SIZE(slots);
     self->slots = PyMem_Calloc(self->count + 1, sizeof(Py_ssize_t));
@@ -160,23 +160,23 @@ rest_set_slots(Rest *self, PyObject *slots)
 }
 
 static PyObject *
-rest_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+continuation_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"code", "slots", NULL};
     PyObject *code, *slots; /* borrowed */
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!:Rest", keywords, &PyCode_Type, &code, &PyTuple_Type, &slots)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!:Continuation", keywords, &PyCode_Type, &code, &PyTuple_Type, &slots)) {
         return NULL;
     }
-    Rest *self = (Rest *)type->tp_alloc(type, 0); /* owned, given away */
+    Continuation *self = (Continuation *)type->tp_alloc(type, 0); /* owned, given away */
     if (self == NULL) {
         return NULL;
     }
     Py_INCREF(code);
     self->code = (PyCodeObject *)code;
 #if PY_VERSION_HEX >= 0x03080000
-    self->vectorcall = rest_vectorcall;
+    self->vectorcall = continuation_vectorcall;
 #endif
-    if (rest_set_slots(self, slots) < 0) {
+    if (continuation_set_slots(self, slots) < 0) {
         Py_DECREF(self);
         return NULL;
     }
@@ -184,30 +184,30 @@ rest_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 }
 
 static void
-rest_dealloc(Rest *self)
+continuation_dealloc(Continuation *self)
 {
     Py_XDECREF(self->code);
     PyMem_Free(self->slots);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
-static PyGetSetDef rest_getset[] = {
-    {"callable", rest_get_callable, NULL, "What linked code calls, with the state.", NULL},
+static PyGetSetDef continuation_getset[] = {
+    {"callable", continuation_get_callable, NULL, "What linked code calls, with the state.", NULL},
     {NULL},
 };
 
-PyTypeObject Rest_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Rest",
-    .tp_basicsize = sizeof(Rest),
-    .tp_doc = "Rest(code, slots)\n--\n\nThe rest of a call whose beginning a kernel has run.",
+PyTypeObject Continuation_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Continuation",
+    .tp_basicsize = sizeof(Continuation),
+    .tp_doc = "Continuation(code, slots)\n--\n\nThe continuation of a call whose beginning a kernel has run.",
 #if PY_VERSION_HEX >= 0x03080000
     .tp_flags = Py_TPFLAGS_DEFAULT | _Py_TPFLAGS_HAVE_VECTORCALL,
-    .tp_vectorcall_offset = offsetof(Rest, vectorcall),
+    .tp_vectorcall_offset = offsetof(Continuation, vectorcall),
     .tp_call = PyVectorcall_Call,
 #else
     .tp_flags = Py_TPFLAGS_DEFAULT,
 #endif
-    .tp_new = rest_new,
-    .tp_dealloc = (destructor)rest_dealloc,
-    .tp_getset = rest_getset,
+    .tp_new = continuation_new,
+    .tp_dealloc = (destructor)continuation_dealloc,
+    .tp_getset = continuation_getset,
 };

@@ -12,6 +12,7 @@
 #include "evaluate.h"
 #include "function/bind_arguments_inl.h"
 #include "function/dispatch.h"
+#include "function/entrance.h"
 #include "function/entrance_inl.h"
 #include "function/entry_timing_inl.h"
 #include "function/serve_inl.h"

@@ -95,7 +95,7 @@ hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark, int *held)
 static PyFrameObject *
 call_frame(PyThreadState *tstate, const BoundCall *call, PyCodeObject *linked, PyFrameObject **pooled)
 {
-    PyFrameObject *shadow = pooled != NULL ? *pooled : NULL;
+    PyFrameObject *shadow = pooled != NULL ? *pooled : NULL; /* owned, given away */
     if (shadow != NULL) {
         *pooled = NULL;
         shadow_again(tstate, shadow, call->function->func_globals, call->builtins);

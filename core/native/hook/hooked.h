@@ -1,4 +1,4 @@
-/* Calls of a JitFunction up to CPython 3.10: the interface between jit_function.c, dispatch.c and hook.c. */
+/* Calls of a JitFunction up to CPython 3.10: the interface between calls.c, dispatch.c and hook.c. */
 #ifndef PIJIT_CORE_HOOKED_H
 #define PIJIT_CORE_HOOKED_H
 

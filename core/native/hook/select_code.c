@@ -7,12 +7,13 @@
 #include "function/marks/code_extra_inl.h"
 #include "function/marks/code_marks.h"
 #include "function/marks/marks_inl.h"
+#include "function/pace_inl.h"
 #include "hook/install.h"
 
 Py_ssize_t
 frame_slot_count(PyFrameObject *frame)
 {
-    PyCodeObject *code = frame->f_code;
+    PyCodeObject *code = frame->f_code; /* borrowed from the frame */
     return code->co_nlocals + PyTuple_GET_SIZE(code->co_cellvars) + PyTuple_GET_SIZE(code->co_freevars);
 }
 
@@ -61,13 +62,14 @@ payload_of_filter(PyCodeObject *code)
         answer = PyObject_CallFunctionObjArgs(filter, (PyObject *)code, NULL);
         pause_end();
         Py_DECREF(filter);
-        PyObject *old = extra->family.replacement;
+        PyObject *old = extra->family.replacement; /* owned */
         extra->family.replacement = answer;
         Py_XDECREF(old);
     }
     if (PyErr_Occurred()) {
         error_report(code);
     }
+    /* borrowed, then the result */
     PyObject *payload = extra != NULL && extra->family.replacement != NULL ? extra->family.replacement : Py_None;
     Py_INCREF(payload);
     return payload;

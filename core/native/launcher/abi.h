@@ -1,5 +1,5 @@
 /* The interface between generated kernels, the launcher and the runtime: frame words, exit ids and owned references.
- * runtime/entries.inc lists the functions that kernels call.
+ * runtime/entries.inc lists the functions that kernels call, abi_numbers.inc the numbers that kernels contain.
  *
  * A kernel is `int64_t kernel(int64_t *frame)`. frame[0] is the address of the runtime table, frame[1] the
  * address of this call's OwnedList; inputs follow from word 2. The kernel returns
@@ -28,9 +28,12 @@
 #define LAUNCHER_MISS (-1)
 #define LAUNCHER_ERROR (-2)
 
-#define CAUSE_SHIFT 48 /* results from 0 on: the exit id | number of the cause (0: none) << CAUSE_SHIFT */
+enum {
+#define NUMBER(name, value) name = value,
+#include "launcher/abi_numbers.inc"
+};
 
-typedef int64_t (*KernelFunction)(int64_t *frame);
+typedef int64_t (*KernelCode)(int64_t *frame);
 
 /* Offsets in a descriptor. */
 enum { DESC_DATA = 0, DESC_OBJECT = 1, DESC_SHAPE = 2 };

@@ -7,7 +7,7 @@
 #include "launcher/codes/codes.h"
 #include "launcher/launcher.h"
 #include "launcher/exits_inl.h"
-#include "launcher/marshal_inl.h"
+#include "launcher/marshal/inputs_inl.h"
 #include "local_checks_inl.h"
 #include "runtime/thread_pool.h"
 
@@ -30,12 +30,6 @@ owned_init(OwnedList *owned)
 const GuardsAPI *guards_api;
 KernelClock kernel_clock;
 
-int
-launch_ready(void)
-{
-    return iterators_check();
-}
-
 static PyObject *
 launcher_miss(Launcher *self)
 {
@@ -47,7 +41,7 @@ launcher_miss(Launcher *self)
 
 /* Run a kernel while other threads may hold the GIL. */
 static int64_t
-nogil_kernel(KernelFunction kernel, int64_t *frame)
+nogil_kernel(KernelCode kernel, int64_t *frame)
 {
     pool_limit_keep(pool_limit());
     PyThreadState *tstate = PyEval_SaveThread();
@@ -229,6 +223,7 @@ large_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *c
     if (frame == NULL) {
         return PyErr_NoMemory();
     }
+    /* new: the result */
     PyObject *result = guarded_run(self, values, nvalues, (PyObject **)(frame + self->words), frame, caller);
     PyMem_Free(frame);
     return result;
@@ -238,7 +233,7 @@ static PyObject *
 sized_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *caller)
 {
     int64_t frame[SMALL_WORDS];
-    PyObject *fetched[SMALL_INPUTS];
+    PyObject *fetched[SMALL_INPUTS]; /* items owned if there is a guard program */
 
     if (self->words > SMALL_WORDS || self->ninputs > SMALL_INPUTS) {
         return large_run(self, values, nvalues, caller);
@@ -344,7 +339,7 @@ fetched_run(Launcher *self, PyObject *const *fetched, Caller *caller)
     if (frame == NULL) {
         return PyErr_NoMemory();
     }
-    PyObject *result = inputs_run(self, fetched, frame, caller);
+    PyObject *result = inputs_run(self, fetched, frame, caller); /* new: the result */
     PyMem_Free(frame);
     return result;
 }

@@ -20,10 +20,12 @@
 #include "cpython/caller.h"
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "launcher/abi.h"
+#include "launcher/abi_tables.h"
 #include "launcher/answers.h"
 #include "launcher/codes/codes.h"
 #include "launcher/codes/exit_codes.h"
 #include "launcher/codes/input_codes.h"
+#include "launcher/marshal/iterators.h"
 #include "launcher/polls.h"
 #include "launcher/python_entries.h"
 #include "runtime/thread_pool.h"
@@ -82,7 +84,7 @@ static int
 kernel_set(Launcher *self, PyObject *kernel)
 {
     if (PyLong_CheckExact(kernel)) {
-        self->kernel = (KernelFunction)PyLong_AsVoidPtr(kernel);
+        self->kernel = (KernelCode)PyLong_AsVoidPtr(kernel);
         if (self->kernel == NULL && !PyErr_Occurred()) {
             PyErr_SetString(PyExc_ValueError, "the kernel's address is 0");
         }
@@ -443,10 +445,7 @@ PyInit__launcher(void)
 {
     import_array();
     import_umath();
-    if (launch_ready() < 0) {
-        return NULL;
-    }
-    if (answers_ready() < 0) {
+    if (iterators_check() < 0 || answers_ready() < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&launcher_module); /* new: the result */
@@ -457,7 +456,8 @@ PyInit__launcher(void)
         || module_add_type(module, "LoopTrial", &LoopTrial_Type) < 0
         || PyModule_AddIntConstant(module, "MISS", LAUNCHER_MISS) < 0
         || PyModule_AddIntConstant(module, "ERROR", LAUNCHER_ERROR) < 0 || PyModule_AddFunctions(module, entry_functions) < 0
-        || runtime_register(module) < 0 || launch_api_register(module, &launcher_type) < 0) {
+        || abi_tables_register(module) < 0 || runtime_register(module) < 0
+        || launch_api_register(module, &launcher_type) < 0) {
         Py_DECREF(module);
         return NULL;
     }

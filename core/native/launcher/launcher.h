@@ -22,7 +22,7 @@ typedef struct {
     PyObject *prepare;               /* owned, or NULL: makes the kernel at the first call */
     PyObject *entry;                 /* owned, or NULL: the program of the entry that this segment belongs to */
     LoopTrial *trial;                /* owned, or NULL: A/B timing of the loop that contains this segment */
-    KernelFunction kernel;
+    KernelCode kernel;
     Input *inputs; /* owned */
     Py_ssize_t ninputs;
     Py_ssize_t *slots; /* owned: locals of the calling frame to pass after the arguments, maybe unbound */
@@ -51,9 +51,6 @@ extern const GuardsAPI *guards_api;
 
 /* launch.c: advanced by each kernel run while there are watchers. */
 extern KernelClock kernel_clock;
-
-/* launch.c: check the structs that calls depend on; 0, or -1 with an exception set. */
-int launch_ready(void);
 
 /* launch.c: runs the kernel on a region's live-ins. A new reference: the answer, or NULL with an exception set. */
 PyObject *launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues);

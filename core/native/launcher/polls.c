@@ -19,12 +19,13 @@ int
 polls_register(PyObject *module)
 {
 #if BREAKER_PER_THREAD
-    PyObject *shared[] = {poll_none(), poll_none()},
-             *own = Py_BuildValue("(nnn)", (Py_ssize_t)offsetof(OwnedList, breaker), (Py_ssize_t)BREAKER_POLLED,
-                                  (Py_ssize_t)BREAKER_SIGNALS);
+    PyObject *shared[] = {poll_none(), poll_none()}, /* owned, given to the module; so is `own` */
+        *own = Py_BuildValue("(nnn)", (Py_ssize_t)offsetof(OwnedList, breaker), (Py_ssize_t)BREAKER_POLLED,
+                             (Py_ssize_t)BREAKER_SIGNALS);
 #else
+    /* owned, given to the module */
     PyObject *shared[] = {PyLong_FromVoidPtr(breaker_address()), PyLong_FromVoidPtr(breaker_signals_address())};
-    PyObject *own = poll_none();
+    PyObject *own = poll_none(); /* owned, given to the module */
 #endif
     int failed = module_give(module, "EVAL_BREAKER", shared[0]);
     failed |= module_give(module, "SIGNALS", shared[1]);

@@ -5,7 +5,7 @@
 #include "launcher/abi.h"
 #include <string.h>
 
-static const int64_t OK = 0;
+enum { OK = 0 };
 
 /* Size of an element in bytes. */
 static inline int

@@ -74,9 +74,9 @@ void *const runtime_table[] = {
 #include "runtime/entries.inc"
 };
 
-/* One line for each entry: its name, its result and its words, as in entries.inc. */
+/* One line for each entry: its name, its result, its use of the GIL and its words, as in entries.inc. */
 static const char entry_lines[] =
-#define ENTRY(name, result, gil, count, words) #name " " #result " " #words "\n"
+#define ENTRY(name, result, gil, count, words) #name " " #result " " #gil " " #words "\n"
 #include "runtime/entries.inc"
     ;
 

@@ -63,7 +63,7 @@ class Natives:
         self.waiting = []
         self.requests = []
         self.on_request = lambda: None
-        for name in ("resume", "reporter", "rest", "arrive"):
+        for name in ("resume", "reporter", "continuation", "arrive"):
             monkeypatch.setattr(natives, name, getattr(self, name))
 
     def resume(self):
@@ -85,7 +85,7 @@ class Natives:
         hidden = FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)
         return hidden(*(["not this"] * code.co_argcount), **dict.fromkeys(names, "not this"))
 
-    def rest(self, code, slots):
+    def continuation(self, code, slots):
         def call(state):
             assert len(state) == len(slots) + 1
             return self.run(state[0], code, state[1:])

@@ -42,7 +42,7 @@ def make(scale):
 
 
 def rest_of(function, name, stored=()):
-    return _hook.Rest(entered(function.__code__, name, stored), tuple(range(len(stored) + 1))).callable
+    return _hook.Continuation(entered(function.__code__, name, stored), tuple(range(len(stored) + 1))).callable
 
 
 def frame_of(a):
@@ -168,7 +168,7 @@ def test_finalizers_and_signals_in_front_of_arrive_do_not_take_the_payload():
 
     listing = Bytecode.from_code(entered(f.__code__, "STORE_FAST"))
     insert(listing, index_of(listing, "RESUME") + 1, call_of(tracer) + [Instr("POP_TOP")])
-    assert _hook.Rest(listing.to_code(), (0,)).callable((f, 7)) == 7 and seen == [2]
+    assert _hook.Continuation(listing.to_code(), (0,)).callable((f, 7)) == 7 and seen == [2]
 
 
 # ---- Moves -------------------------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ copy_with(PyObject *variable, PyObject *state)
 
 /* NEW reference to a context with an error state; NULL if there is none, without an exception. */
 static PyObject *
-context_of(ErrorContexts *self, const ErrorState *wanted)
+context_of(ErrorContexts *self, const CallErrorState *wanted)
 {
     PyObject *variables = variables_of(PyThreadState_Get()->context); /* borrowed */
     int state = wanted->which;
@@ -195,24 +195,24 @@ context_leave(ErrorContexts *self, PyObject *context, const PyObject *before, Py
     return -1;
 }
 
-ErrorState
+CallErrorState
 error_state_take(ErrorContexts *self, int which)
 {
-    ErrorState taken = {self->variable, self->states[which], which};
+    CallErrorState taken = {self->variable, self->states[which], which};
     Py_INCREF(taken.variable);
     Py_INCREF(taken.state);
     return taken;
 }
 
 void
-error_state_release(ErrorState *state)
+error_state_release(CallErrorState *state)
 {
     Py_CLEAR(state->variable);
     Py_CLEAR(state->state);
 }
 
 PyObject *
-error_state_call(ErrorContexts *self, const ErrorState *state, PyObject *callable, PyObject *args)
+error_state_call(ErrorContexts *self, const CallErrorState *state, PyObject *callable, PyObject *args)
 {
     PyObject *context = context_of(self, state);           /* owned */
     if (context != NULL && PyContext_Enter(context) < 0) { /* another call is in it */

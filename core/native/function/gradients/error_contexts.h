@@ -25,14 +25,14 @@ typedef struct {
     PyObject *variable; /* owned */
     PyObject *state;    /* owned */
     int which;
-} ErrorState;
+} CallErrorState;
 
-ErrorState error_state_take(ErrorContexts *self, int which);
-void error_state_release(ErrorState *state);
+CallErrorState error_state_take(ErrorContexts *self, int which);
+void error_state_release(CallErrorState *state);
 
 /* NEW reference to callable(*args) under an error state; NULL with an exception set. What it sets in other context
  * variables is set in the caller's context, too. */
-PyObject *error_state_call(ErrorContexts *self, const ErrorState *state, PyObject *callable, PyObject *args);
+PyObject *error_state_call(ErrorContexts *self, const CallErrorState *state, PyObject *callable, PyObject *args);
 
 int error_contexts_traverse(const ErrorContexts *self, visitproc visit, void *arg);
 void error_contexts_release(ErrorContexts *self);

@@ -33,13 +33,13 @@ typedef struct {
     PyObject *forward;  /* takes the inputs; None: `run` returns None */
     PyObject *backward; /* takes all results of forward except the first, and returns the gradients; or None */
     PyObject *scalars;  /* the position of each gradient's input, if some are numbers; else an empty tuple */
-} Entry;
+} JointEntry;
 
-static inline Entry
+static inline JointEntry
 entry_at(PyObject *entries, Py_ssize_t number)
 {
     PyObject *const *parts = ((PyTupleObject *)PyTuple_GET_ITEM(entries, number))->ob_item;
-    return (Entry){parts[0], parts[1], parts[2], parts[3]};
+    return (JointEntry){parts[0], parts[1], parts[2], parts[3]};
 }
 
 /* ---- A call ---------------------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ entry_find(JointDispatch *self, PyObject *entries, PyObject *args, PyObject **in
 /* NEW reference to the result of a function of an entry, under an error state: a tuple with items, or None or False for
  * a call that the function is not for. NULL with an exception set. */
 static PyObject *
-function_call(JointDispatch *self, const ErrorState *state, PyObject *function, PyObject *args)
+function_call(JointDispatch *self, const CallErrorState *state, PyObject *function, PyObject *args)
 {
     PyObject *result = error_state_call(&self->contexts, state, function, args); /* owned, given away */
     if (result != NULL && result != Py_None && result != Py_False
@@ -139,9 +139,10 @@ is_refused(PyObject *result, JointOutcome *outcome)
 
 /* Run an entry and fill the outcome: 0, or -1 with an exception set. */
 static int
-entry_run(JointDispatch *self, const Entry *entry, PyObject *inputs, JointOutcome *outcome)
+entry_run(JointDispatch *self, const JointEntry *entry, PyObject *inputs, JointOutcome *outcome)
 {
-    ErrorState raising = error_state_take(&self->contexts, RAISING), ignoring = error_state_take(&self->contexts, IGNORING);
+    CallErrorState raising = error_state_take(&self->contexts, RAISING),
+                   ignoring = error_state_take(&self->contexts, IGNORING);
     PyObject *gradients = NULL;                                               /* owned */
     PyObject *result = function_call(self, &raising, entry->forward, inputs); /* owned */
     if (result != NULL && !is_refused(result, outcome)
@@ -213,7 +214,7 @@ joint_run(PyObject *dispatch, PyObject *args, JointOutcome *outcome)
     Py_INCREF(entries);
     int ran = 0;
     Py_ssize_t number = outcome->number = entry_find(self, entries, args, &inputs);
-    Entry entry = number >= 0 ? entry_at(entries, number) : (Entry){NULL, Py_None, Py_None, NULL};
+    JointEntry entry = number >= 0 ? entry_at(entries, number) : (JointEntry){NULL, Py_None, Py_None, NULL};
     if (number == -2) {
         ran = -1;
     }

@@ -2,8 +2,8 @@
  *
  * An Input tells how a fetched object becomes frame words. An Output tells how a result object is made, from frame
  * words (native kernels) or from the next object of the kernel's answer (Python kernels). input_codes.h and
- * exit_codes.h parse them once, from tuples, and check every index and word. So marshal_inl.h, which runs them, does not
- * check again. */
+ * exit_codes.h parse them once, from tuples, and check every index and word. So the functions in
+ * launcher/marshal, which run them, do not check again. */
 #include "launcher/codes/codes.h"
 #include "launcher/abi.h"
 

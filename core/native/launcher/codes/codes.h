@@ -4,8 +4,6 @@
 
 #include "launcher/abi.h"
 
-#define FIRST_INPUT_WORD 2
-
 typedef enum {
     IN_SKIP,
     IN_ARRAY,

@@ -44,7 +44,7 @@ array_new(OwnedList *owned, int typenum, int is_private, int ndim, npy_intp *sha
     int varies = 0;
     size_t bytes = shape_bytes(shape, ndim, value_size(typenum));
     if (bytes != 0 && bytes < BUFFER_POOL_SMALLEST) {
-        PyObject *kept = owned_reuse(owned, typenum, ndim, bytes, is_private, &varies);
+        PyObject *kept = owned_reuse(owned, typenum, ndim, bytes, is_private, &varies); /* owned, given away */
         if (kept != NULL) {
             array_reshape((PyArrayObject *)kept, shape, strides, fortran);
             return kept;

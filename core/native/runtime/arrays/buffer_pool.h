@@ -4,7 +4,6 @@
 
 #include "launcher/abi.h"
 
-#define PRIVATE (1 << 16)                     /* flag in the type number of an array that never leaves the kernel */
 #define BUFFER_POOL_SMALLEST (128 * 1024)     /* bytes; the C library itself keeps smaller blocks */
 #define BUFFER_POOL_BYTES (128 * 1024 * 1024) /* maximum size of the pool */
 

@@ -11,13 +11,6 @@
 #error "the references to an operand: nobody has looked at this version of CPython"
 #endif
 
-#define ELIDED_BYTES (256 * 1024)
-
-/* Flags that are added to the values below. INTO_FREE: the operand has the result's type and is not needed any more.
- * INTO_AS_NUMPY: it may only be overwritten where NumPy overwrites it. */
-#define INTO_FREE 16
-#define INTO_AS_NUMPY 32
-
 /* Reference count of an input that is a temporary on the operand stack. The references are a variable of linked code,
  * the argument of the call, and the launcher, which holds objects that its guards fetched. */
 #define INPUT_REFERENCES 3

@@ -1,16 +1,14 @@
-/* Temporary elision: NumPy's operators compute into a large temporary operand. */
+/* Temporary elision: NumPy's operators compute into a large temporary operand.
+ *
+ * A code tells whether NumPy computes into an operand. INTO_NEVER: no. INTO_ALWAYS: yes, if it is large. INTO_UNKNOWN:
+ * not known. INTO_LEAVES: the operator would raise. INTO_ASK_FOUND, INTO_ASK_INPUT: the reference count of the object
+ * decides. A kernel found this object, or it is an input. Two flags are added to the code. INTO_FREE: the operand has
+ * the result's type and is not needed any more. INTO_AS_NUMPY: it may only be overwritten where NumPy overwrites it. */
 #ifndef PIJIT_RUNTIME_ARRAYS_ELISION_H
 #define PIJIT_RUNTIME_ARRAYS_ELISION_H
 
 #include "launcher/abi.h"
 #include "runtime/iteration/iteration_order.h"
-
-#define INTO_SHIFT 8 /* bit position of `into` in the word of an operand's item size */
-
-/* Whether NumPy computes into an operand. INTO_NEVER: no. INTO_ALWAYS: yes, if it is large. INTO_UNKNOWN: not known.
- * INTO_LEAVES: the operator would raise. INTO_ASK_FOUND, INTO_ASK_INPUT: the reference count of the object decides. A
- * kernel found this object, or it is an input. */
-enum { INTO_NEVER, INTO_ALWAYS, INTO_UNKNOWN, INTO_LEAVES, INTO_ASK_FOUND, INTO_ASK_INPUT };
 
 int operands_may_be_elided(const Operand *operands, int nops);
 

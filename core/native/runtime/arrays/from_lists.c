@@ -39,7 +39,7 @@ numbers_store(PyObject *const *items, int64_t count, int64_t kind, PyTypeObject 
     int64_t words[2];
     for (int64_t i = 0; i < count; i++, at += step) {
         if (Py_TYPE(items[i]) != type) {
-            return DECLINED;
+            return BAILED_OUT;
         }
         if (kind == BOX_FLOAT && typenum == NPY_DOUBLE) {
             *(npy_double *)at = PyFloat_AS_DOUBLE(items[i]);
@@ -49,7 +49,7 @@ numbers_store(PyObject *const *items, int64_t count, int64_t kind, PyTypeObject 
             scalar_words(items[i], (int)kind, words);
         }
         else if (number_read(kind, items[i], words) != 0) {
-            return DECLINED;
+            return BAILED_OUT;
         }
         if (whole && typenum == NPY_DOUBLE) {
             *(npy_double *)at = (npy_double)words[0];
@@ -70,7 +70,7 @@ rows_store(const Listed *listed, PyTypeObject *const *types, int itemsize)
     for (int64_t i = 0; status == 0 && i < listed->count; i++) {
         PyObject *row = PyList_GET_ITEM((PyObject *)listed->list, i); /* borrowed */
         if (Py_TYPE(row) != python || Py_SIZE(row) != listed->width) {
-            return DECLINED;
+            return BAILED_OUT;
         }
         PyObject *const *items = PySequence_Fast_ITEMS(row); /* borrowed */
         if (!listed->several) {
@@ -86,19 +86,19 @@ rows_store(const Listed *listed, PyTypeObject *const *types, int itemsize)
 
 enum { MOST_KINDS = 8 };
 
-/* Stores the items of a list, or of the rows in it, into an array. Returns DECLINED if an item is not the expected
+/* Stores the items of a list, or of the rows in it, into an array. Returns BAILED_OUT if an item is not the expected
  * one. */
 int64_t
 runtime_listed(int64_t spec)
 {
     const Listed *listed = (const Listed *)spec;
     PyTypeObject *types[MOST_KINDS] = {NULL}; /* owned */
-    int64_t number = listed->several ? listed->width : 1, status = number > MOST_KINDS ? DECLINED : 0;
+    int64_t number = listed->several ? listed->width : 1, status = number > MOST_KINDS ? BAILED_OUT : 0;
     int itemsize = scalar_size((int)listed->typenum);
 
     for (int64_t i = 0; status == 0 && i < number; i++) {
         types[i] = number_class(listed->kinds[i]);
-        status = types[i] == NULL ? DECLINED : 0;
+        status = types[i] == NULL ? BAILED_OUT : 0;
     }
     if (PyErr_Occurred()) {
         PyErr_Clear();

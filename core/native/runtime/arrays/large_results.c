@@ -45,7 +45,7 @@ static PyDataMem_Handler result_handler = {
     1,
     {NULL, result_malloc, result_calloc, result_realloc, result_free},
 };
-PyObject *result_capsule = NULL;
+PyObject *result_capsule = NULL; /* owned */
 
 int
 results_probe(void)
@@ -75,7 +75,7 @@ result_is_ours(size_t bytes)
 PyObject *
 result_on(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, char *data, size_t bytes)
 {
-    PyObject *array = array_on(descr, ndim, shape, strides, fortran, data);
+    PyObject *array = array_on(descr, ndim, shape, strides, fortran, data); /* owned, given away */
     if (array == NULL) {
         buffer_give(data, bytes);
         return NULL;
@@ -106,7 +106,7 @@ results_come_back(void)
 
 #else
 
-PyObject *result_capsule = NULL;
+PyObject *result_capsule = NULL; /* owned */
 
 int
 results_come_back(void)

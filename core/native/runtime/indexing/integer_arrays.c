@@ -40,13 +40,13 @@ indices_fit(const int64_t *indices, int64_t count, int64_t size)
     return (int64_t)beyond >= 0;
 }
 
-/* Copies rows of `bytes` each, which are contiguous. Returns DECLINED if an index is out of range. */
+/* Copies rows of `bytes` each, which are contiguous. Returns BAILED_OUT if an index is out of range. */
 int64_t
 runtime_rows(int64_t out, int64_t data, int64_t size, int64_t bytes, int64_t indices, int64_t count)
 {
     const int64_t *index = (const int64_t *)indices;
     if (!indices_fit(index, count, size)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     for (int64_t i = 0; i < count; i++) {
         memcpy((char *)out + i * bytes, (const char *)data + (index[i] < 0 ? index[i] + size : index[i]) * bytes, bytes);
@@ -71,7 +71,7 @@ runtime_scatter(int64_t spec)
 {
     const Scatter *scatter = (const Scatter *)spec;
     if (!indices_fit(scatter->index, scatter->count, scatter->size)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     OF_SIZE(scatter->itemsize, STORE_ALL)
     return 0;
@@ -86,7 +86,7 @@ runtime_scatter(int64_t spec)
     for (int64_t i = 0; i < scatter->count; i++) { \
         uint64_t place = (uint64_t)index[i]; \
         if (__builtin_expect(place >= size, 0) && (place += size) >= size) { \
-            status = DECLINED; \
+            status = BAILED_OUT; \
             break; \
         } \
         target[place] += value; \
@@ -139,7 +139,7 @@ runtime_scatter(int64_t spec)
     if (status != 0 \
         || runtime_flags_test(NPY_FPE_DIVIDEBYZERO | NPY_FPE_OVERFLOW | NPY_FPE_UNDERFLOW | NPY_FPE_INVALID) != 0) { \
         TAKE_BACK(type) \
-        status = DECLINED; \
+        status = BAILED_OUT; \
     }
 
 static int64_t
@@ -148,12 +148,12 @@ add_floats(const Scatter *scatter)
     const int64_t *index = scatter->index;
     int whole = scatter->size < scatter->count;
     if (!(whole && scatter->stride == scatter->itemsize) && !indices_fit(index, scatter->count, scatter->size)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     void *before = PyMem_RawMalloc((whole ? scatter->size : scatter->count) * scatter->itemsize + 1); /* owned */
     int64_t status = 0;
     if (before == NULL) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     runtime_flags_clear();
     if (scatter->itemsize == sizeof(double)) {
@@ -174,7 +174,7 @@ runtime_add_at(int64_t spec, int64_t floating)
         return add_floats(scatter);
     }
     if (!indices_fit(scatter->index, scatter->count, scatter->size)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     switch (scatter->itemsize) {
     case 1: ADD_ALL(uint8_t) break;

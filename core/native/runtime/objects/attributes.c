@@ -42,5 +42,5 @@ int64_t
 runtime_load_attr(int64_t frame, int64_t owner, int64_t name, int64_t spec)
 {
     PyObject *found = attribute_find((PyObject *)owner, (PyObject *)name); /* borrowed */
-    return found == NULL ? DECLINED : object_read(frame, found, (int64_t *)spec);
+    return found == NULL ? BAILED_OUT : object_read(frame, found, (int64_t *)spec);
 }

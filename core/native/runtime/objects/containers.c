@@ -7,6 +7,7 @@
 #include "runtime/objects/containers.h"
 #include "launcher/abi.h"
 #include "cpython/dict_iterator_inl.h"
+#include "cpython/int_keys.h"
 #include "lookup/instance_inl.h"
 #include "lookup/lookup_inl.h"
 #include "runtime/entries.h"
@@ -21,7 +22,7 @@ static int64_t
 array_hold(int64_t frame, PyObject *object, int64_t *spec)
 {
     const Wanted wanted = *(const Wanted *)spec; /* a copy: the result replaces it */
-    int64_t status = dies_quietly(object) ? array_read(&wanted, object, spec) : DECLINED;
+    int64_t status = dies_quietly(object) ? array_read(&wanted, object, spec) : BAILED_OUT;
     if (status != 0) {
         return status;
     }
@@ -34,7 +35,7 @@ static int64_t
 text_hold(int64_t frame, PyObject *object, int64_t *spec)
 {
     if (!PyUnicode_CheckExact(object) || !PyUnicode_IS_READY(object)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     spec[0] = (int64_t)object;
     Py_INCREF(object);
@@ -45,7 +46,7 @@ static int64_t
 pointer_read(PyObject *object, PyTypeObject *type, int64_t *spec)
 {
     if (Py_TYPE(object) != type) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     spec[0] = (int64_t)object;
     return 0;
@@ -69,7 +70,7 @@ static int64_t
 any_hold(int64_t frame, PyObject *object, int64_t *spec)
 {
     if (!dies_quietly(object)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     spec[0] = (int64_t)object;
     Py_INCREF(object);
@@ -80,7 +81,7 @@ int64_t
 object_read(int64_t frame, PyObject *object, int64_t *spec)
 {
     switch (spec[0]) {
-    case BOX_ARRAY: return array_hold(frame, object, spec);
+    case READ_ARRAY: return array_hold(frame, object, spec);
     case READ_LIST: return pointer_read(object, &PyList_Type, spec);
     case READ_TUPLE: return pointer_read(object, &PyTuple_Type, spec);
     case READ_DICT: return pointer_read(object, &PyDict_Type, spec);
@@ -107,7 +108,7 @@ runtime_load_item(int64_t frame, int64_t owner, int64_t index, int64_t spec)
     PyObject *object = (PyObject *)owner;
     PyObject **items = PyList_Check(object) ? ((PyListObject *)object)->ob_item : ((PyTupleObject *)object)->ob_item;
     index += index < 0 ? Py_SIZE(object) : 0;
-    return index < 0 || index >= Py_SIZE(object) ? DECLINED : object_read(frame, items[index], (int64_t *)spec);
+    return index < 0 || index >= Py_SIZE(object) ? BAILED_OUT : object_read(frame, items[index], (int64_t *)spec);
 }
 
 int64_t
@@ -115,7 +116,7 @@ runtime_load_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
 {
     PyObject *found; /* borrowed */
     return dict_find((PyObject *)dict, (PyObject *)key, &found) == LOOKUP_FOUND ? object_read(frame, found, (int64_t *)spec)
-                                                                                : DECLINED;
+                                                                                : BAILED_OUT;
 }
 
 /* Stores in the first word of `spec` whether a dict or set has the key. */
@@ -126,7 +127,7 @@ runtime_has_key(int64_t owner, int64_t key, int64_t spec)
     PyObject *value; /* borrowed */
     int found = PyDict_Check(object) ? dict_find(object, (PyObject *)key, &value) : set_find(object, (PyObject *)key);
     *(int64_t *)spec = found;
-    return found < 0 ? DECLINED : 0;
+    return found < 0 ? BAILED_OUT : 0;
 }
 
 int64_t
@@ -134,7 +135,7 @@ runtime_get_key(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64_t 
 {
     PyObject *found; /* owned from here on */
     if (dict_find((PyObject *)dict, (PyObject *)key, &found) < 0) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     Py_XINCREF(found);
     if (found == NULL && (found = value_box(kind, address)) == NULL) {
@@ -158,7 +159,7 @@ runtime_delete_item(int64_t list, int64_t index)
 {
     PyObject **slot = item_slot(list, index);
     if (slot == NULL || !dies_quietly(*slot)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     return item_remove((PyObject *)list, slot - ((PyListObject *)list)->ob_item);
 }
@@ -181,7 +182,7 @@ runtime_take_entry(int64_t owner)
         taken = PySet_Pop(object);
     }
     else if (is_namespace(object)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     else if (popitem != NULL || (popitem = PyObject_GetAttrString((PyObject *)&PyDict_Type, "popitem")) != NULL) {
         taken = PyObject_CallFunctionObjArgs(popitem, object, NULL);
@@ -195,14 +196,14 @@ int64_t
 runtime_list_take(int64_t list, int64_t index)
 {
     PyObject **slot = item_slot(list, index);
-    return slot == NULL ? DECLINED : item_remove((PyObject *)list, slot - ((PyListObject *)list)->ob_item);
+    return slot == NULL ? BAILED_OUT : item_remove((PyObject *)list, slot - ((PyListObject *)list)->ob_item);
 }
 
 int64_t
 runtime_pop_item(int64_t frame, int64_t list, int64_t index, int64_t spec)
 {
     PyObject **slot = item_slot(list, index);
-    int64_t status = slot == NULL ? DECLINED : object_read(frame, *slot, (int64_t *)spec);
+    int64_t status = slot == NULL ? BAILED_OUT : object_read(frame, *slot, (int64_t *)spec);
     return status != 0 ? status : item_remove((PyObject *)list, slot - ((PyListObject *)list)->ob_item);
 }
 
@@ -240,7 +241,7 @@ runtime_clear_list(int64_t list)
     Py_ssize_t size = PyList_GET_SIZE((PyObject *)list);
     for (Py_ssize_t i = 0; i < size; i++) {
         if (!gives_up_quietly(PyList_GET_ITEM((PyObject *)list, i), size)) {
-            return DECLINED;
+            return BAILED_OUT;
         }
     }
     return PyList_SetSlice((PyObject *)list, 0, size, NULL) < 0 ? LAUNCHER_ERROR : 0;
@@ -266,13 +267,13 @@ int64_t
 runtime_delete_key(int64_t dict, int64_t key)
 {
     PyObject *owner = (PyObject *)dict; /* borrowed */
-    return removable(owner, (PyObject *)key) == NULL || is_namespace(owner) ? DECLINED : key_remove(dict, key);
+    return removable(owner, (PyObject *)key) == NULL || is_namespace(owner) ? BAILED_OUT : key_remove(dict, key);
 }
 
 int64_t
 runtime_pop_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
 {
-    int64_t status = is_namespace((PyObject *)dict) ? DECLINED : runtime_load_key(frame, dict, key, spec);
+    int64_t status = is_namespace((PyObject *)dict) ? BAILED_OUT : runtime_load_key(frame, dict, key, spec);
     return status != 0 ? status : key_remove(dict, key);
 }
 
@@ -283,7 +284,7 @@ runtime_discard_key(int64_t dict, int64_t key)
     switch (dict_find((PyObject *)dict, (PyObject *)key, &found)) {
     case LOOKUP_ABSENT: return 0;
     case LOOKUP_FOUND: return runtime_delete_key(dict, key);
-    default: return DECLINED;
+    default: return BAILED_OUT;
     }
 }
 
@@ -291,7 +292,7 @@ int64_t
 runtime_pop_default(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64_t address, int64_t spec)
 {
     PyObject *found; /* borrowed */
-    int64_t status = is_namespace((PyObject *)dict) ? DECLINED : runtime_get_key(frame, dict, key, kind, address, spec);
+    int64_t status = is_namespace((PyObject *)dict) ? BAILED_OUT : runtime_get_key(frame, dict, key, kind, address, spec);
     if (status != 0 || dict_find((PyObject *)dict, (PyObject *)key, &found) != LOOKUP_FOUND) {
         return status;
     }
@@ -304,10 +305,10 @@ runtime_setdefault(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64
     PyObject *found; /* borrowed */
     int known = dict_find((PyObject *)dict, (PyObject *)key, &found);
     if (known != LOOKUP_ABSENT) {
-        return found == NULL ? DECLINED : object_read(frame, found, (int64_t *)spec);
+        return found == NULL ? BAILED_OUT : object_read(frame, found, (int64_t *)spec);
     }
     if (is_namespace((PyObject *)dict)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     PyObject *value = value_box(kind, address); /* owned */
     int64_t status = value == NULL ? LAUNCHER_ERROR : object_read(frame, value, (int64_t *)spec);
@@ -343,7 +344,7 @@ int64_t
 runtime_update(int64_t dict, int64_t more)
 {
     if (!updates_quietly((PyObject *)dict, (PyObject *)more)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     return PyDict_Update((PyObject *)dict, (PyObject *)more) < 0 ? LAUNCHER_ERROR : 0;
 }
@@ -354,11 +355,11 @@ runtime_clear_dict(int64_t dict)
     PyObject *key, *value; /* borrowed */
     Py_ssize_t position = 0, size = PyDict_GET_SIZE((PyObject *)dict);
     if (is_namespace((PyObject *)dict)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     while (PyDict_Next((PyObject *)dict, &position, &key, &value)) {
         if (!gives_up_quietly(key, 2 * size) || !gives_up_quietly(value, 2 * size)) {
-            return DECLINED;
+            return BAILED_OUT;
         }
     }
     PyDict_Clear((PyObject *)dict);
@@ -366,12 +367,6 @@ runtime_clear_dict(int64_t dict)
 }
 
 /* ---- dicts with an int key that is a word ---- */
-
-#if PY_VERSION_HEX < 0x030B0000
-#include "cpython/int_keys_37_310_inl.h"
-#else
-#include "cpython/int_keys_311_inl.h"
-#endif
 
 int64_t
 runtime_load_int(int64_t frame, int64_t dict, int64_t number, int64_t spec)
@@ -411,7 +406,7 @@ runtime_store_int(int64_t dict, int64_t number, int64_t kind, int64_t address)
     if (dict_lookup((PyObject *)dict, key, hash, &old) < 0 || (old != NULL && !dies_quietly(old))) {
         PyErr_Clear();
         lookup_done(key);
-        return DECLINED;
+        return BAILED_OUT;
     }
     PyObject *own = old == NULL ? PyLong_FromLongLong(number) : NULL;               /* owned */
     PyObject *value = old == NULL && own == NULL ? NULL : value_box(kind, address); /* owned */
@@ -447,7 +442,7 @@ runtime_entry_key(int64_t frame, int64_t owner, int64_t end, int64_t spec)
 {
     PyObject *key, *value; /* borrowed */
     Py_ssize_t next = (Py_ssize_t)end - 1;
-    return entry_next((PyObject *)owner, &next, &key, &value) ? object_read(frame, key, (int64_t *)spec) : DECLINED;
+    return entry_next((PyObject *)owner, &next, &key, &value) ? object_read(frame, key, (int64_t *)spec) : BAILED_OUT;
 }
 
 int64_t
@@ -455,5 +450,5 @@ runtime_entry_value(int64_t frame, int64_t dict, int64_t end, int64_t spec)
 {
     PyObject *key, *value; /* borrowed */
     Py_ssize_t next = (Py_ssize_t)end - 1;
-    return PyDict_Next((PyObject *)dict, &next, &key, &value) ? object_read(frame, value, (int64_t *)spec) : DECLINED;
+    return PyDict_Next((PyObject *)dict, &next, &key, &value) ? object_read(frame, value, (int64_t *)spec) : BAILED_OUT;
 }

@@ -4,17 +4,6 @@
 
 #include "launcher/abi.h"
 
-/* Kinds of objects that a read expects, in addition to those of value_box and arrays. */
-enum {
-    READ_LIST = -6,
-    READ_TUPLE = -7,
-    READ_DICT = -8,
-    READ_TEXT = -9,
-    READ_ANY = -11,
-    READ_ANY_HELD = -12,
-    READ_TUPLE_HELD = -13
-};
-
 /* Reads a borrowed object. Its words replace those that give its expected type. */
 int64_t object_read(int64_t frame, PyObject *object, int64_t *spec);
 

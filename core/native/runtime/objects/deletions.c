@@ -1,6 +1,6 @@
 /* Deletion of attributes, globals and cells; stores to and deletion of slices of lists.
  *
- * As in stores.h, a function that returns DECLINED has had no effect. It also returns DECLINED where Python would
+ * As in stores.h, a function that returns BAILED_OUT has had no effect. It also returns BAILED_OUT where Python would
  * raise. */
 #include "launcher/abi.h"
 #include "lookup/instance_inl.h"
@@ -14,7 +14,7 @@ runtime_delete_attr(int64_t owner, int64_t name)
 {
     PyObject *object = (PyObject *)owner, *key = (PyObject *)name, *old = NULL; /* borrowed */
     if (Py_TYPE(object)->tp_setattro != PyObject_GenericSetAttr) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     PyObject *found = _PyType_Lookup(Py_TYPE(object), key); /* borrowed */
     if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
@@ -28,7 +28,7 @@ runtime_delete_attr(int64_t owner, int64_t name)
         }
     }
     if (old == NULL || !dies_quietly(old)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     return PyObject_GenericSetAttr(object, key, NULL) < 0 ? LAUNCHER_ERROR : 0;
 }
@@ -38,7 +38,7 @@ runtime_delete_global(int64_t name)
 {
     PyObject *globals = PyEval_GetGlobals(); /* borrowed: of the frame that runs the linked code */
     if (globals == NULL || !PyDict_CheckExact(globals) || removable(globals, (PyObject *)name) == NULL) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     return key_remove((int64_t)globals, name);
 }
@@ -49,7 +49,7 @@ runtime_delete_cell(int64_t cell)
     PyObject **slot = &((PyCellObject *)cell)->ob_ref;
     PyObject *old = *slot; /* the cell's reference, released here */
     if (old == NULL || !dies_quietly(old)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     *slot = NULL;
     Py_DECREF(old);
@@ -80,11 +80,11 @@ part_assign(int64_t list, int64_t slice, PyObject *items)
 {
     PyObject *owner = (PyObject *)list, *part = (PyObject *)slice; /* borrowed */
     if (!part_ends_quietly(owner, part)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     if (PyList_Type.tp_as_mapping->mp_ass_subscript(owner, part, items) < 0) {
         PyErr_Clear(); /* bytecode repeats it and raises at its line */
-        return DECLINED;
+        return BAILED_OUT;
     }
     return 0;
 }

@@ -34,7 +34,7 @@ runtime_deque_item(int64_t frame, int64_t deque, int64_t index, int64_t spec)
     PyObject *object = (PyObject *)deque;
     index += index < 0 ? Py_SIZE(object) : 0;
     if (index < 0 || index >= Py_SIZE(object)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     PyObject *item = deque_type->tp_as_sequence->sq_item(object, (Py_ssize_t)index); /* owned; the deque has one */
     if (item == NULL) {
@@ -52,7 +52,7 @@ runtime_hold(int64_t frame, int64_t object)
     PyObject *held = (PyObject *)object; /* borrowed */
     for (Py_ssize_t i = 0; PyList_CheckExact(held) && i < PyList_GET_SIZE(held); i++) {
         if (!gives_up_quietly(PyList_GET_ITEM(held, i), PyList_GET_SIZE(held))) {
-            return DECLINED;
+            return BAILED_OUT;
         }
     }
     Py_INCREF((PyObject *)object);
@@ -88,16 +88,16 @@ runtime_deque_drop(int64_t deque, int64_t index)
 {
     PyObject *object = (PyObject *)deque;
     if (Py_SIZE(object) == 0) {
-        return DECLINED;
+        return BAILED_OUT;
     }
-    /* Owned. The deque holds a reference, too. */
+    /* owned; the deque holds a reference, too */
     PyObject *item = deque_type->tp_as_sequence->sq_item(object, index == 0 ? 0 : Py_SIZE(object) - 1);
     if (item == NULL) {
         return LAUNCHER_ERROR;
     }
     int quiet = item_may_go(item);
     Py_DECREF(item);
-    return quiet ? runtime_deque_take(deque, index) : DECLINED;
+    return quiet ? runtime_deque_take(deque, index) : BAILED_OUT;
 }
 
 /* Adds a value. A full deque with a limit drops the item at its other end. */
@@ -111,12 +111,12 @@ deque_put(PyCFunction put, int64_t deque, Py_ssize_t other, int64_t kind, int64_
                             : deque_type->tp_as_sequence->sq_item((PyObject *)self, other < 0 ? Py_SIZE(self) - 1 : 0);
         if (old == NULL) {
             PyErr_Clear();
-            return DECLINED;
+            return BAILED_OUT;
         }
         int quiet = item_may_go(old);
         Py_DECREF(old);
         if (!quiet) {
-            return DECLINED;
+            return BAILED_OUT;
         }
     }
     PyObject *value = value_box(kind, address);                           /* owned */

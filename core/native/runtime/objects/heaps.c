@@ -77,7 +77,7 @@ runtime_heap_push(int64_t owner, int64_t kind, int64_t address)
         relation = heap_relation(value, PyList_GET_ITEM(list, parent));
         slot = relation == RELATION_LESS ? parent : slot;
     }
-    int64_t status = value == NULL ? LAUNCHER_ERROR : relation == RELATION_UNKNOWN ? DECLINED : 0;
+    int64_t status = value == NULL ? LAUNCHER_ERROR : relation == RELATION_UNKNOWN ? BAILED_OUT : 0;
     if (status == 0 && PyList_Append(list, value) < 0) {
         status = LAUNCHER_ERROR;
     }
@@ -120,7 +120,7 @@ runtime_heap_drop(int64_t owner)
     PyObject **items = ((PyListObject *)list)->ob_item;
     Py_ssize_t size = PyList_GET_SIZE(list) - 1, path[8 * sizeof(Py_ssize_t)];
     if (size < 0) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     PyObject *top = items[0], *last = items[size]; /* owned: the list's references, moved within it */
     int count = size > 0 ? heap_path(items, size, path) : 1, end = count - 1;
@@ -130,13 +130,13 @@ runtime_heap_drop(int64_t owner)
         end -= relation == RELATION_LESS;
     }
     if (relation == RELATION_UNKNOWN) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     Py_INCREF(top); /* item_may_go expects two references: the list's and ours */
     int quiet = item_may_go(top);
     Py_DECREF(top);
     if (!quiet) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     for (int k = 0; k < end; k++) {
         items[path[k]] = items[path[k + 1]];

@@ -58,7 +58,7 @@ items_search(int64_t owner, int64_t kind, int64_t address, int64_t *out, int all
     int64_t status = value == NULL ? LAUNCHER_ERROR : 0, count = 0, found = -1;
     for (Py_ssize_t i = 0; status == 0 && i < Py_SIZE(sequence) && (all || found < 0); i++) {
         int equal = items_equal(PySequence_Fast_GET_ITEM(sequence, i), value);
-        status = equal < 0 ? DECLINED : 0;
+        status = equal < 0 ? BAILED_OUT : 0;
         if (equal > 0) {
             found = i;
             count++;
@@ -89,7 +89,7 @@ runtime_sort(int64_t owner, int64_t backwards)
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
         PyObject *item = PyList_GET_ITEM(list, i); /* borrowed */
         if (item_kind(item) < TEXT || Py_TYPE(item) != Py_TYPE(PyList_GET_ITEM(list, 0))) {
-            return DECLINED;
+            return BAILED_OUT;
         }
     }
     /* Equal items keep their order in both directions. */

@@ -126,7 +126,7 @@ place_store(PyObject **slot, int64_t kind, int64_t address)
 {
     PyObject *old = *slot; /* the location's reference, released here */
     if (old != NULL && !dies_quietly(old)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     PyObject *value = value_box(kind, address); /* moved to the location */
     if (value == NULL) {
@@ -141,7 +141,7 @@ int64_t
 runtime_store_item(int64_t list, int64_t index, int64_t kind, int64_t address)
 {
     PyObject **slot = item_slot(list, index);
-    return slot == NULL ? DECLINED : place_store(slot, kind, address);
+    return slot == NULL ? BAILED_OUT : place_store(slot, kind, address);
 }
 
 int64_t
@@ -186,7 +186,7 @@ dict_store(PyObject *dict, PyObject *key, int64_t kind, int64_t address, PyObjec
     PyObject *old = NULL;                /* borrowed */
     if (hash == -1 || dict_lookup(dict, key, hash, &old) < 0 || (old != NULL && !dies_quietly(old))) {
         PyErr_Clear(); /* bytecode repeats it and raises at its line */
-        return DECLINED;
+        return BAILED_OUT;
     }
     PyObject *value = value_box(kind, address); /* owned */
     if (value == NULL) {
@@ -203,7 +203,7 @@ runtime_store_key(int64_t dict, int64_t key, int64_t kind, int64_t address)
 {
     int named = PyUnicode_CheckExact((PyObject *)key);
     if (named && is_namespace((PyObject *)dict)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     int64_t status = dict_store((PyObject *)dict, (PyObject *)key, kind, address, NULL);
     if (named && status == 0) {
@@ -217,7 +217,7 @@ runtime_store_global(int64_t name, int64_t kind, int64_t address)
 {
     PyObject *globals = PyEval_GetGlobals(); /* borrowed: of the frame that runs the linked code */
     if (globals == NULL || !PyDict_CheckExact(globals)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     return dict_store(globals, (PyObject *)name, kind, address, NULL);
 }
@@ -246,7 +246,7 @@ values_store(PyObject *object, PyObject *name, int64_t kind, int64_t address)
 {
     PyObject *old; /* borrowed */
     if (instance_values_find(object, name, &old) < 0 || (old != NULL && !dies_quietly(old))) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     PyObject *value = value_box(kind, address); /* owned */
     int status = value == NULL ? -1 : PyObject_GenericSetAttr(object, name, value);
@@ -263,7 +263,7 @@ class_store(PyTypeObject *cls, PyObject *name, int64_t kind, int64_t address)
     if (!(cls->tp_flags & Py_TPFLAGS_HEAPTYPE) || (meta != NULL && Py_TYPE(meta)->tp_descr_set != NULL)
         || dict_find(cls->tp_dict, name, &old) < LOOKUP_ABSENT || (old != NULL && !dies_quietly(old))) {
         PyErr_Clear(); /* bytecode repeats it and raises at its line */
-        return DECLINED;
+        return BAILED_OUT;
     }
     PyObject *value = value_box(kind, address); /* owned */
     int status = value == NULL ? -1 : PyType_Type.tp_setattro((PyObject *)cls, name, value);
@@ -282,7 +282,7 @@ runtime_store_attr(int64_t owner, int64_t name, int64_t kind, int64_t address)
         return dict_store(PyModule_GetDict(object), key, kind, address, NULL);
     }
     if (Py_TYPE(object)->tp_setattro != PyObject_GenericSetAttr || PyModule_Check(object)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     return runtime_plain_store_attr(owner, name, kind, address);
 }
@@ -294,11 +294,11 @@ runtime_plain_store_attr(int64_t owner, int64_t name, int64_t kind, int64_t addr
     PyObject *found = _PyType_Lookup(Py_TYPE(object), key);        /* borrowed */
     if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
         PyObject **slot = member_slot(object, found);
-        return slot == NULL ? DECLINED : place_store(slot, kind, address);
+        return slot == NULL ? BAILED_OUT : place_store(slot, kind, address);
     }
     PyObject *dict; /* borrowed */
     if (!attributes_are_own(object, &dict)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     return dict == NULL ? values_store(object, key, kind, address) : dict_store(dict, key, kind, address, object);
 }

@@ -4,12 +4,7 @@
 
 #include "launcher/abi.h"
 
-#define DECLINED 1
-
-/* How to box the words of a value, in addition to the type numbers of NumPy scalars. */
-enum { BOX_INT = -1, BOX_FLOAT = -2, BOX_BOOL = -3, BOX_OBJECT = -4, BOX_COMPLEX = -10 };
-
-/* Boxes the words at `address`. Returns a new reference, or NULL with an exception set. */
+/* Boxes the words at `address` as an object of a BOX_ kind or of a NumPy scalar. Returns a new reference, or NULL with an exception set. */
 PyObject *value_box(int64_t kind, int64_t address);
 
 #define DEEPEST_QUIET 4

@@ -47,7 +47,7 @@ runtime_store_byte(int64_t owner, int64_t index, int64_t value)
 {
     unsigned char *slot = byte_address(owner, index);
     if (slot == NULL || value < 0 || value > 255) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     *slot = (unsigned char)value;
     return 0;
@@ -107,7 +107,7 @@ runtime_has_text(int64_t text, int64_t part, int64_t spec)
     *(int64_t *)spec = found;
     if (found < 0) {
         PyErr_Clear();
-        return DECLINED;
+        return BAILED_OUT;
     }
     return 0;
 }

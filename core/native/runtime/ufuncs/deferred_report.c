@@ -66,6 +66,7 @@ module_reporter(PyObject *module, PyObject *name)
     }
     const char *text = PyUnicode_AsUTF8(name);
     char *kept = text == NULL ? NULL : strdup(text); /* never freed: the ufunc does not copy it */
+    /* owned */
     PyObject *ufunc = kept == NULL ? NULL : PyUFunc_FromFuncAndData(loops, data, types, 1, 1, 1, PyUFunc_None, kept, "", 0);
     if (ufunc == NULL) {
         free(kept);

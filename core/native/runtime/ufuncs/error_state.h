@@ -9,15 +9,15 @@ typedef struct {
     PyObject *old; /* owned: the object of geterrobj, or the context variable's token */
 } ErrorState;
 
-/* Owned, never released. `variable` is NULL before NumPy 2. The functions of the other NumPy version are NULL, too. */
+/* The references are never released. `variable` is NULL before NumPy 2, and so are the functions of the other NumPy. */
 typedef struct {
-    PyObject *variable;
-    PyObject *make;     /* _make_extobj */
-    PyObject *describe; /* _get_extobj_dict */
-    PyObject *source;   /* the state from which `strict` was made */
-    PyObject *strict;
-    PyObject *get; /* geterrobj */
-    PyObject *set; /* seterrobj */
+    PyObject *variable; /* owned: the context variable of NumPy's error state */
+    PyObject *make;     /* owned: _make_extobj */
+    PyObject *describe; /* owned: _get_extobj_dict */
+    PyObject *source;   /* owned: the state from which `strict` was made */
+    PyObject *strict;   /* owned: that state, but errors raise unless they are ignored */
+    PyObject *get;      /* owned: geterrobj */
+    PyObject *set;      /* owned: seterrobj */
 } ErrorFunctions;
 
 extern ErrorFunctions error_state;

@@ -49,6 +49,7 @@ ask_numpy(void)
             listened |= (PyLong_AsLong(mask) >> kinds[i].shift & ERROR_KIND) != 0 ? kinds[i].flag : 0;
             continue;
         }
+        /* borrowed */
         PyObject *how = state != NULL && PyDict_Check(state) ? PyDict_GetItemString(state, kinds[i].name) : NULL;
         if (how == NULL || !PyUnicode_Check(how) || PyUnicode_CompareWithASCIIString(how, "ignore") != 0) {
             listened |= kinds[i].flag;

@@ -29,7 +29,7 @@ nogil_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, int
     if (error_is_set()) {
         return LAUNCHER_ERROR;
     }
-    return fatal && fetestexcept(FE_INVALID) ? DECLINED : 0;
+    return fatal && fetestexcept(FE_INVALID) ? BAILED_OUT : 0;
 }
 
 int64_t

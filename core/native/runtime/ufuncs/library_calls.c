@@ -48,12 +48,12 @@ runtime_plain_items(int64_t owner)
     Py_ssize_t position = 0;
     int plain = 1;
     if (PyList_CheckExact((PyObject *)owner)) {
-        return items_are_plain(((PyListObject *)owner)->ob_item, PyList_GET_SIZE((PyObject *)owner), 0) ? 0 : DECLINED;
+        return items_are_plain(((PyListObject *)owner)->ob_item, PyList_GET_SIZE((PyObject *)owner), 0) ? 0 : BAILED_OUT;
     }
     while (plain && PyDict_Next((PyObject *)owner, &position, &key, &value)) {
         plain = items_are_plain(&key, 1, 0);
     }
-    return plain ? 0 : DECLINED;
+    return plain ? 0 : BAILED_OUT;
 }
 
 #define UNKNOWN_LENGTH (-1)
@@ -97,7 +97,7 @@ runtime_even_rows(int64_t list)
     for (size_t depth = 0; depth < sizeof(lengths) / sizeof(lengths[0]); depth++) {
         lengths[depth] = UNKNOWN_LENGTH;
     }
-    return rows_are_even(((PyListObject *)list)->ob_item, PyList_GET_SIZE((PyObject *)list), 0, lengths) ? 0 : DECLINED;
+    return rows_are_even(((PyListObject *)list)->ob_item, PyList_GET_SIZE((PyObject *)list), 0, lengths) ? 0 : BAILED_OUT;
 }
 
 /* `keywords` is a tuple of the last arguments' names, or NULL. Returns a NEW reference, or NULL with an exception
@@ -106,7 +106,7 @@ static PyObject *
 spec_call(PyObject *function, PyObject *keywords, int64_t count, const int64_t *spec)
 {
     Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
-    PyObject *result = NULL;
+    PyObject *result = NULL;                           /* owned, given away */
     PyObject *arguments = PyTuple_New(count - named);  /* owned */
     PyObject *names = named > 0 ? PyDict_New() : NULL; /* owned */
     int status = arguments == NULL || (named > 0 && names == NULL) ? -1 : 0;
@@ -140,21 +140,21 @@ number_read(int64_t kind, PyObject *object, int64_t *words)
     switch (kind) {
     case BOX_INT:
         if (!PyLong_CheckExact(object)) {
-            return DECLINED;
+            return BAILED_OUT;
         }
         words[0] = PyLong_AsLongLongAndOverflow(object, &overflow);
-        return overflow ? DECLINED : 0;
-    case BOX_BOOL: words[0] = object == Py_True; return PyBool_Check(object) ? 0 : DECLINED;
+        return overflow ? BAILED_OUT : 0;
+    case BOX_BOOL: words[0] = object == Py_True; return PyBool_Check(object) ? 0 : BAILED_OUT;
     case BOX_FLOAT:
         if (!PyFloat_CheckExact(object)) {
-            return DECLINED;
+            return BAILED_OUT;
         }
         value = PyFloat_AS_DOUBLE(object);
         memcpy(words, &value, sizeof(value));
         return 0;
     case BOX_COMPLEX:
         if (!PyComplex_CheckExact(object)) {
-            return DECLINED;
+            return BAILED_OUT;
         }
         memcpy(words, &((PyComplexObject *)object)->cval, sizeof(Py_complex));
         return 0;
@@ -164,7 +164,7 @@ number_read(int64_t kind, PyObject *object, int64_t *words)
     int same = type == (PyObject *)Py_TYPE(object);
     Py_XDECREF(type);
     if (!same) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     scalar_words(object, (int)kind, words);
     return 0;
@@ -176,7 +176,7 @@ array_read(const Wanted *wanted, PyObject *object, int64_t *desc)
     PyArrayObject *array = (PyArrayObject *)object;
     if (!PyArray_CheckExact(object) || PyArray_NDIM(array) != wanted->ndim || PyArray_TYPE(array) != wanted->typenum
         || (PyArray_FLAGS(array) & wanted->mask) != wanted->flags || !PyArray_ISNOTSWAPPED(array)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     desc[DESC_DATA] = (int64_t)PyArray_DATA(array);
     desc[DESC_OBJECT] = (int64_t)object;
@@ -191,16 +191,16 @@ int64_t
 result_read(int64_t frame, const Wanted *wanted, PyObject *result, int64_t *out)
 {
     int64_t status;
-    if (wanted->kind != BOX_ARRAY && wanted->kind != BOX_OBJECT) {
+    if (wanted->kind != READ_ARRAY && wanted->kind != BOX_OBJECT) {
         status = number_read(wanted->kind, result, out);
         Py_DECREF(result);
         return status;
     }
-    if (wanted->kind == BOX_ARRAY) {
+    if (wanted->kind == READ_ARRAY) {
         status = array_read(wanted, result, out);
     }
     else {
-        status = (int64_t)Py_TYPE(result) == wanted->typenum ? 0 : DECLINED;
+        status = (int64_t)Py_TYPE(result) == wanted->typenum ? 0 : BAILED_OUT;
         out[0] = (int64_t)result;
     }
     if (status != 0) {
@@ -215,12 +215,12 @@ static int64_t
 common_answer(PyObject *type, PyObject *value, PyObject *traceback)
 {
     if (raised_by_handler(traceback)) {
-        return raise_later(type, value, traceback) < 0 ? LAUNCHER_ERROR : DECLINED;
+        return raise_later(type, value, traceback) < 0 ? LAUNCHER_ERROR : BAILED_OUT;
     }
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
-    return DECLINED;
+    return BAILED_OUT;
 }
 
 int64_t
@@ -242,7 +242,7 @@ exception_answer(void)
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
-    return DECLINED;
+    return BAILED_OUT;
 }
 
 int64_t
@@ -265,7 +265,7 @@ runtime_invoke(int64_t frame, int64_t function, int64_t keywords, int64_t count,
         return exception_answer();
     }
     if (result == NULL) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     return result_read(frame, (const Wanted *)wanted, result, (int64_t *)out);
 }
@@ -275,7 +275,7 @@ int64_t
 runtime_item(int64_t frame, int64_t tuple, int64_t index, int64_t wanted, int64_t out)
 {
     if (index >= PyTuple_GET_SIZE((PyObject *)tuple)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     PyObject *item = PyTuple_GET_ITEM((PyObject *)tuple, index); /* owned, given away */
     Py_INCREF(item);
@@ -288,7 +288,7 @@ runtime_list_item(int64_t frame, int64_t list, int64_t index, int64_t wanted, in
 {
     PyObject **slot = item_slot(list, index);
     if (slot == NULL) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     Py_INCREF(*slot); /* given away */
     return result_read(frame, (const Wanted *)wanted, *slot, (int64_t *)out);

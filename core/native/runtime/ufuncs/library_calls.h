@@ -4,9 +4,6 @@
 
 #include "launcher/abi.h"
 
-/* Kind of an expected result, in addition to the kinds in stores.h. */
-enum { BOX_ARRAY = -5 };
-
 typedef struct {
     int64_t kind;
     int64_t typenum; /* type number of an array; the fields below describe arrays, too */
@@ -19,7 +16,7 @@ typedef struct {
  * requests. */
 int nothing(void *unused);
 
-/* Reads a number into words. Returns 0, or DECLINED if the object is of another kind. */
+/* Reads a number into words. Returns 0, or BAILED_OUT if the object is of another kind. */
 int64_t number_read(int64_t kind, PyObject *object, int64_t *words);
 int64_t array_read(const Wanted *wanted, PyObject *object, int64_t *desc);
 

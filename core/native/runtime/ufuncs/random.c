@@ -32,24 +32,6 @@ enum {
 
 static int64_t draw_words[DRAW_WORDS];
 
-/* The methods, in the order of graph/draws.py. */
-enum {
-    DRAW_RANDOM,
-    DRAW_UNIFORM,
-    DRAW_STANDARD_NORMAL,
-    DRAW_NORMAL,
-    DRAW_STANDARD_EXPONENTIAL,
-    DRAW_EXPONENTIAL,
-    DRAW_INTEGERS,
-    LEGACY_RANDOM,
-    LEGACY_UNIFORM,
-    LEGACY_STANDARD_NORMAL,
-    LEGACY_NORMAL,
-    LEGACY_RANDINT,
-    PYTHON_RANDOM,
-    PYTHON_BITS
-};
-
 /* The second number of a pair, which RandomState keeps. The struct is that of numpy.random's legacy-distributions.h. */
 typedef struct {
     bitgen_t *bits;
@@ -93,12 +75,12 @@ static int
 may_draw(int64_t method, const double *numbers, const int64_t *words)
 {
     switch (method) {
-    case DRAW_UNIFORM: return numbers[1] - numbers[0] >= 0.0 && isfinite(numbers[1] - numbers[0]);
+    case NEW_UNIFORM: return numbers[1] - numbers[0] >= 0.0 && isfinite(numbers[1] - numbers[0]);
     case LEGACY_UNIFORM: return isfinite(numbers[1] - numbers[0]);
-    case DRAW_NORMAL:
+    case NEW_NORMAL:
     case LEGACY_NORMAL: return numbers[1] >= 0.0 && !signbit(numbers[1]);
-    case DRAW_EXPONENTIAL: return numbers[0] >= 0.0 && !signbit(numbers[0]);
-    case DRAW_INTEGERS:
+    case NEW_EXPONENTIAL: return numbers[0] >= 0.0 && !signbit(numbers[0]);
+    case NEW_INTEGERS:
     case LEGACY_RANDINT: return words[0] < words[1];
     }
     return 1;
@@ -111,16 +93,16 @@ draw_of_python(PyObject *generator, int64_t method, int64_t address)
     double *number = (double *)address;
     int64_t *word = (int64_t *)address;
 
-    if (method == PYTHON_BITS && (*word < 1 || *word > 63)) {
-        return DECLINED;
+    if (method == PYTHON_GETRANDBITS && (*word < 1 || *word > 63)) {
+        return BAILED_OUT;
     }
-    PyObject *made = method == PYTHON_BITS /* owned */
+    PyObject *made = method == PYTHON_GETRANDBITS /* owned */
                          ? PyObject_CallFunction((PyObject *)draw_words[PYTHON_BITS_METHOD], "OL", generator, (long long)*word)
                          : ((PyCFunction)draw_words[PYTHON_METHOD])(generator, NULL);
     if (made == NULL) {
         return LAUNCHER_ERROR;
     }
-    if (method == PYTHON_BITS) {
+    if (method == PYTHON_GETRANDBITS) {
         *word = PyLong_AsLongLong(made);
     }
     else {
@@ -142,7 +124,7 @@ static void
 fill(int64_t owner, int64_t method, const int64_t *words, double *out, int64_t count)
 {
     const int64_t *at = draw_words;
-    int legacy = method >= LEGACY_RANDOM;
+    int legacy = method >= LEGACY_RANDOM_SAMPLE;
     double first, second;
 
     memcpy(&first, words, sizeof(first));
@@ -150,17 +132,17 @@ fill(int64_t owner, int64_t method, const int64_t *words, double *out, int64_t c
     bitgen_t *bits = (bitgen_t *)(owner + at[legacy ? LEGACY_BITS : NEW_BITS]);
     LegacyGauss *gauss = (LegacyGauss *)(owner + at[LEGACY_GAUSS]);
     switch (method) {
-    case DRAW_RANDOM:
-    case LEGACY_RANDOM: FILL(bits->next_double(bits->state)) break;
-    case DRAW_UNIFORM:
+    case NEW_RANDOM:
+    case LEGACY_RANDOM_SAMPLE: FILL(bits->next_double(bits->state)) break;
+    case NEW_UNIFORM:
     case LEGACY_UNIFORM: FILL(first + (second - first) * bits->next_double(bits->state)) break;
-    case DRAW_STANDARD_NORMAL: FILL(((double (*)(bitgen_t *))at[STANDARD_NORMAL])(bits)) break;
-    case DRAW_NORMAL: FILL(((double (*)(bitgen_t *, double, double))at[NORMAL])(bits, first, second)) break;
-    case DRAW_STANDARD_EXPONENTIAL: FILL(((double (*)(bitgen_t *))at[STANDARD_EXPONENTIAL])(bits)) break;
-    case DRAW_EXPONENTIAL: FILL(((double (*)(bitgen_t *, double))at[EXPONENTIAL])(bits, first)) break;
+    case NEW_STANDARD_NORMAL: FILL(((double (*)(bitgen_t *))at[STANDARD_NORMAL])(bits)) break;
+    case NEW_NORMAL: FILL(((double (*)(bitgen_t *, double, double))at[NORMAL])(bits, first, second)) break;
+    case NEW_STANDARD_EXPONENTIAL: FILL(((double (*)(bitgen_t *))at[STANDARD_EXPONENTIAL])(bits)) break;
+    case NEW_EXPONENTIAL: FILL(((double (*)(bitgen_t *, double))at[EXPONENTIAL])(bits, first)) break;
     case LEGACY_STANDARD_NORMAL: FILL(legacy_normal_number(gauss)) break;
     case LEGACY_NORMAL: FILL(first + second * legacy_normal_number(gauss)) break;
-    case DRAW_INTEGERS:
+    case NEW_INTEGERS:
     case LEGACY_RANDINT: fill_bounded(bits, words[0], words[1], legacy, (int64_t *)out, count); break;
     }
 }
@@ -196,11 +178,11 @@ fill_without_gil(PyObject *lock, int64_t owner, int64_t method, const int64_t *w
 int64_t
 runtime_draw_array(int64_t owner, int64_t method, int64_t words, int64_t data, int64_t count)
 {
-    int legacy = method >= LEGACY_RANDOM;
+    int legacy = method >= LEGACY_RANDOM_SAMPLE;
     PyObject *lock = *(PyObject **)(owner + draw_words[legacy ? LEGACY_LOCK : NEW_LOCK]); /* borrowed */
 
     if (((const char *)lock)[draw_words[LOCK_TAKEN]] || !may_draw(method, (const double *)words, (const int64_t *)words)) {
-        return DECLINED;
+        return BAILED_OUT;
     }
     if (count >= MANY) {
         return fill_without_gil(lock, owner, method, (const int64_t *)words, (double *)data, count);

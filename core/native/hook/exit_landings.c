@@ -1,20 +1,5 @@
-/* Landings: resume points in linked code after the exits of a kernel that ran before there was a frame.
- *
- * The frame of the linked code begins at the landing, with the exit's values in place. So it skips the code that calls
- * the launcher and unpacks its answer. */
-#ifndef PIJIT_HOOK_EXIT_LANDINGS_INL_H
-#define PIJIT_HOOK_EXIT_LANDINGS_INL_H
-
-#include "function/dispatch.h"
-#include "hook/hooked.h"
-#include "launcher/launch_api.h"
-
-typedef struct {
-    Py_ssize_t nexits;
-    Landing *landings;     /* owned: one for each exit, unset where `lands` is 0 */
-    char *lands;           /* owned: which exits have one, see Left */
-    PyFrameObject *pooled; /* owned: an empty frame of the linked code, or NULL */
-} EntryPaths;
+/* Reading of landings: resume points after the exits of a kernel. */
+#include "hook/exit_landings.h"
 
 /* Read a landing in a code object, given as None or (last, slots, stack): 1, 0 for none, -1 with an exception set. */
 static int
@@ -48,8 +33,7 @@ landing_read(PyObject *given, PyCodeObject *code, Landing *landing)
     return PyErr_Occurred() ? -1 : 1;
 }
 
-/* Read the landings of all exits: 0, or -1 with an exception set. The caller frees `paths` in both cases. */
-static int
+int
 entry_paths_read(EntryPaths *paths, PyObject *given, PyCodeObject *code)
 {
     paths->nexits = PyTuple_GET_SIZE(given);
@@ -70,17 +54,15 @@ entry_paths_read(EntryPaths *paths, PyObject *given, PyCodeObject *code)
 }
 
 /* Launchers need no function here: frames tell for which run an answer is. */
-static inline void
+void
 launch_connect(const LaunchAPI *Py_UNUSED(api))
 {
 }
 
-static void
+void
 entry_paths_free(EntryPaths *paths)
 {
     Py_XDECREF(paths->pooled);
     PyMem_Free(paths->landings);
     PyMem_Free(paths->lands);
 }
-
-#endif

@@ -1,10 +1,10 @@
-"""The rest of a call: a frame of a function that starts in the middle."""
+"""Continuations of calls: a frame of a function that starts in the middle."""
 
 import sys
 
 import pytest
 
-from pijit.core._hook import Rest
+from pijit.core._hook import Continuation
 from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.linker.continuation import Continuation as Plan
@@ -75,8 +75,8 @@ def test_variables_in_cells():
 def test_codes_that_do_not_fit():
     for slot in (-1, 99):
         with pytest.raises(ValueError, match="no variable"):
-            Rest(frame_of.__code__, (slot,))
+            Continuation(frame_of.__code__, (slot,))
     with pytest.raises(TypeError):
-        Rest(frame_of.__code__, ("a",))
+        Continuation(frame_of.__code__, ("a",))
     with pytest.raises(TypeError):
-        Rest(frame_of.__code__, ()).callable()
+        Continuation(frame_of.__code__, ()).callable()

@@ -1,12 +1,10 @@
-/* Suspended generators, built in the middle of their run, from CPython 3.11 on. Part of generators_inl.h.
+/* Suspended generators, built in the middle of their run, from CPython 3.11 on.
  *
  * This code does not depend on the frames of generators. A plan has the code of a generator function made for one
  * yield: the original with a prologue that takes all variables and operands as arguments, and yields once, at the
  * original's yield. There the generator is suspended as the original would be. Up to that yield it runs no code of
  * the program and handles no requests. */
-#ifndef PIJIT_CPYTHON_GENERATORS_311_INL_H
-#define PIJIT_CPYTHON_GENERATORS_311_INL_H
-
+#include "launcher/marshal/generators.h"
 #include "hidden/make_function_inl.h"
 #include "cpython/recursion_311_inl.h"
 
@@ -74,8 +72,7 @@ generator_begin(PyObject *generator)
     return status == PYGEN_NEXT ? 0 : -1;
 }
 
-/* `values` is the function, then the values of the plan's slots. */
-static PyObject *
+PyObject *
 generator_make(PyObject *plan, PyObject *values)
 {
     PyFunctionObject *function = (PyFunctionObject *)PyTuple_GET_ITEM(values, 0); /* borrowed */
@@ -96,5 +93,3 @@ generator_make(PyObject *plan, PyObject *values)
     Py_DECREF(hidden);
     return generator;
 }
-
-#endif

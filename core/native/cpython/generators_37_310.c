@@ -1,8 +1,5 @@
-/* Suspended generators, built in the middle of their run, in CPython 3.7 to 3.10. Part of generators_inl.h. */
-#ifndef PIJIT_CPYTHON_GENERATORS_37_310_INL_H
-#define PIJIT_CPYTHON_GENERATORS_37_310_INL_H
-
-#include <Python.h>
+/* Suspended generators, built in the middle of their run, in CPython 3.7 to 3.10. */
+#include "launcher/marshal/generators.h"
 #include <frameobject.h>
 #include <opcode.h>
 
@@ -67,8 +64,7 @@ generator_stop(PyFrameObject *frame, Py_ssize_t last, PyObject *const *stack, Py
     }
 }
 
-/* `values` is the function, then the values of the plan's slots and of the operand stack. */
-static PyObject *
+PyObject *
 generator_make(PyObject *plan, PyObject *values)
 {
     PyFunctionObject *function = (PyFunctionObject *)PyTuple_GET_ITEM(values, 0); /* borrowed */
@@ -102,5 +98,3 @@ generator_make(PyObject *plan, PyObject *values)
     }
     return PyGen_NewWithQualName(frame, function->func_name, function->func_qualname);
 }
-
-#endif

@@ -2,9 +2,6 @@
  *
  * A running call takes little C stack for each level of recursion: the preparation is done in functions that have
  * returned by then. A call takes no more of the recursion limits than a call of the function itself. */
-#ifndef PIJIT_HIDDEN_CALLS_INL_H
-#define PIJIT_HIDDEN_CALLS_INL_H
-
 #include "function/call_checks.h"
 #include "function/call_checks_inl.h"
 #include "function/cold_functions.h"
@@ -81,13 +78,11 @@ function_run(JitFunction *self, PyObject *const *args, size_t nargsf, PyObject *
     return result;
 }
 
-static PyObject *function_call(JitFunction *self, PyObject *args, PyObject *kwargs);
-
-static PyObject *
-function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+PyObject *
+jit_function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     JitFunction *self = (JitFunction *)callable;
-    if (Py_TYPE(callable)->tp_call != (ternaryfunc)function_call) {
+    if (Py_TYPE(callable)->tp_call != (ternaryfunc)jit_function_call) {
         self->vectorcall = NULL; /* the class has got a __call__ since; a call without vectorcall runs that */
         return PyObject_Vectorcall(callable, args, nargsf, kwnames);
     }
@@ -126,8 +121,8 @@ keywords_run(JitFunction *self, PyObject *args, PyObject *kwargs)
     return result;
 }
 
-static PyObject *
-function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
+PyObject *
+jit_function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
 {
     PyThreadState *tstate = PyThreadState_Get();
     thread_refund_call(tstate);
@@ -137,5 +132,3 @@ function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
     thread_charge_call(tstate);
     return result;
 }
-
-#endif

@@ -1,14 +1,10 @@
-/* Marshalling: runs the input and output codes of a launcher, from objects to frame words and from values to objects.
- *
- * Part of launch.c: all functions are static, for inlining into the hot path. */
-#ifndef PIJIT_LAUNCHER_MARSHAL_INL_H
-#define PIJIT_LAUNCHER_MARSHAL_INL_H
-
+/* Output codes of a launcher are run here: objects are made from frame words, or from the values of a Python kernel. */
+#include "launcher/marshal/outputs.h"
 #include "cpython/caller.h"
-#include "launcher/abi.h"
-#include "launcher/codes/codes.h"
-#include "launcher/generators_inl.h"
-#include "launcher/iterators_inl.h"
+#include "launcher/marshal/generators.h"
+#include "launcher/marshal/iterators.h"
+#include "launcher/marshal/outputs_inl.h"
+#include "launcher/marshal/words_inl.h"
 #include "runtime/objects/instances.h"
 #include <numpy/arrayscalars.h>
 #include <stddef.h>
@@ -18,114 +14,6 @@
 typedef char check_double_scalar[offsetof(PyDoubleScalarObject, obval) == sizeof(PyObject) ? 1 : -1];
 typedef char check_byte_scalar[offsetof(PyByteScalarObject, obval) == sizeof(PyObject) ? 1 : -1];
 typedef char check_complex_scalar[offsetof(PyCDoubleScalarObject, obval) == sizeof(PyObject) ? 1 : -1];
-
-/* The sources of the values of one exit. */
-typedef struct {
-    PyObject *const *fetched; /* borrowed */
-    int64_t *frame;
-    PyObject *answer;    /* borrowed: the tuple of a Python kernel, or NULL */
-    Py_ssize_t next;     /* the next item of `answer` */
-    PyObject *globals;   /* borrowed: the function's; NULL: those of the calling frame */
-    PyObject *instances; /* owned: the list of the instances made for this exit; NULL: none so far */
-} ValueSource;
-
-static inline int64_t
-word_from_double(double value)
-{
-    int64_t word;
-    memcpy(&word, &value, sizeof(word));
-    return word;
-}
-
-static inline double
-double_from_word(int64_t word)
-{
-    double value;
-    memcpy(&value, &word, sizeof(value));
-    return value;
-}
-
-/* ---- inputs ---- */
-
-static inline int
-array_load(const Input *input, PyObject *object, int64_t *words)
-{
-    if (!PyArray_Check(object) || PyArray_NDIM((PyArrayObject *)object) != input->ndim) {
-        return 0;
-    }
-    PyArrayObject *array = (PyArrayObject *)object;
-    const npy_intp *shape = PyArray_DIMS(array);
-    const npy_intp *strides = PyArray_STRIDES(array);
-    words[DESC_DATA] = (int64_t)PyArray_DATA(array);
-    words[DESC_OBJECT] = (int64_t)object;
-    for (int axis = 0; axis < input->ndim; axis++) {
-        words[DESC_SHAPE + axis] = shape[axis];
-        words[DESC_SHAPE + input->ndim + axis] = strides[axis];
-    }
-    return 1;
-}
-
-static inline int
-scalar_input_load(const Input *input, PyObject *object, int64_t *words)
-{
-    if (Py_TYPE(object) != input->type) {
-        return 0;
-    }
-    scalar_words(object, input->typenum, words);
-    return 1;
-}
-
-/* The words of one fetched object; 0 if it does not match the code. */
-static inline int
-input_load(const Input *input, PyObject *object, int64_t *words)
-{
-    int overflow = 0;
-
-    switch (input->kind) {
-    case IN_SKIP: return 1;
-    case IN_ARRAY: return array_load(input, object, words);
-    case IN_INT:
-        if (!PyLong_CheckExact(object)) {
-            return 0;
-        }
-        words[0] = PyLong_AsLongLongAndOverflow(object, &overflow);
-        return !overflow;
-    case IN_FLOAT:
-        if (!PyFloat_CheckExact(object)) {
-            return 0;
-        }
-        words[0] = word_from_double(PyFloat_AS_DOUBLE(object));
-        return 1;
-    case IN_BOOL: words[0] = object == Py_True; return PyBool_Check(object);
-    case IN_COMPLEX:
-        if (!PyComplex_CheckExact(object)) {
-            return 0;
-        }
-        words[0] = word_from_double(((PyComplexObject *)object)->cval.real);
-        words[1] = word_from_double(((PyComplexObject *)object)->cval.imag);
-        return 1;
-    case IN_SCALAR: return scalar_input_load(input, object, words);
-    case IN_OBJECT:
-        words[0] = (int64_t)object; /* borrowed: the launcher holds fetched objects until the kernel has ended */
-        return !PyUnicode_CheckExact(object) || PyUnicode_IS_READY(object);
-    case IN_TYPED_ARRAY: return typed_array_load(input, object, words);
-    default: return iterator_load(input, object, words);
-    }
-}
-
-/* ---- outputs ---- */
-
-static PyObject *
-object_build(int64_t word)
-{
-    PyObject *object = (PyObject *)word; /* borrowed: the frame owns it */
-    if (object == NULL) {
-        PyErr_SetString(PyExc_SystemError, "a kernel left an object output empty");
-        return NULL;
-    }
-    Py_INCREF(object);
-    return object;
-}
 
 static PyObject *
 native_value(const Output *output, ValueSource *source)
@@ -180,8 +68,6 @@ words_read(const Output *output, ValueSource *source, int64_t *words, Py_ssize_t
     }
     return 0;
 }
-
-static PyObject *output_build(const Output *output, ValueSource *source);
 
 /* The iterator of an input, moved to its new position. */
 static PyObject *
@@ -285,6 +171,24 @@ again_build(const Output *output, ValueSource *source)
     return result;
 }
 
+/* A function with `globals`, a NEW reference, or NULL with an exception set; the values are its code, its qualified name, then its cells. */
+static PyObject *
+function_make(PyObject *values, PyObject *globals)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(values);
+    PyObject *function = PyFunction_NewWithQualName(PyTuple_GET_ITEM(values, 0), globals,
+                                                    PyTuple_GET_ITEM(values, 1)); /* new: the result */
+    if (function == NULL || count == 2) {
+        return function;
+    }
+    PyObject *closure = PyTuple_GetSlice(values, 2, count); /* owned */
+    if (closure == NULL || PyFunction_SetClosure(function, closure) < 0) {
+        Py_CLEAR(function);
+    }
+    Py_XDECREF(closure);
+    return function;
+}
+
 /* The result of a call of the first part, which runs no Python code, with the other parts. */
 static PyObject *
 called_build(PyObject *parts)
@@ -321,10 +225,10 @@ composite_build(const Output *output, ValueSource *source)
     return result;
 }
 
-static PyObject *
+PyObject *
 output_build(const Output *output, ValueSource *source)
 {
-    PyObject *result;
+    PyObject *result; /* new: the result */
 
     switch (output->kind) {
     case OUT_FETCHED:
@@ -359,26 +263,3 @@ output_build(const Output *output, ValueSource *source)
     default: return source->answer != NULL ? python_value(source) : native_value(output, source);
     }
 }
-
-/* As output_build; the most frequent kind is inlined. */
-static inline PyObject *
-output_value(const Output *output, ValueSource *source)
-{
-    if (output->kind == OUT_OBJECT && source->answer == NULL) {
-        return object_build(source->frame[output->word]);
-    }
-    return output_build(output, source);
-}
-
-/* Whether linked code can tell a value from a tuple of answer_new. */
-static inline int
-answers_itself(PyObject *value)
-{
-#ifdef Py_TPFLAGS_MAPPING
-    return !PyType_HasFeature(Py_TYPE(value), Py_TPFLAGS_MAPPING);
-#else
-    return 0;
-#endif
-}
-
-#endif

@@ -1,16 +1,12 @@
-/* Ints as lookup keys, in CPython 3.7 to 3.10: one int object is reused in place. Part of containers.h. */
-#ifndef PIJIT_CPYTHON_INT_KEYS_37_310_INL_H
-#define PIJIT_CPYTHON_INT_KEYS_37_310_INL_H
-
-#include <Python.h>
+/* Ints as lookup keys, in CPython 3.7 to 3.10: one int object is reused in place. */
+#include "cpython/int_keys.h"
 #include <longintrepr.h>
 
 #define INT_DIGITS ((64 + PyLong_SHIFT - 1) / PyLong_SHIFT)
 
 static PyObject *pooled_int; /* owned, or NULL: an int without other references */
 
-/* An int to use as a lookup key, which must not be stored: a new reference, or NULL with MemoryError set. */
-static PyObject *
+PyObject *
 lookup_int(int64_t number)
 {
     PyLongObject *key = (PyLongObject *)pooled_int; /* owned, given away */
@@ -27,8 +23,8 @@ lookup_int(int64_t number)
     return (PyObject *)key;
 }
 
-/* Release a lookup key. It is reused unless a key of the program has kept a reference during a comparison. */
-static void
+/* The key is reused unless a key of the program has kept a reference during a comparison. */
+void
 lookup_done(PyObject *key)
 {
     if (pooled_int == NULL && Py_REFCNT(key) == 1) {
@@ -37,5 +33,3 @@ lookup_done(PyObject *key)
     }
     Py_DECREF(key);
 }
-
-#endif

@@ -2,9 +2,6 @@
  *
  * CPython makes the calls that dispatch.c does not serve. The frame hook is installed until the function's frame
  * starts. */
-#ifndef PIJIT_HOOK_CALLS_INL_H
-#define PIJIT_HOOK_CALLS_INL_H
-
 #include "function/call_checks.h"
 #include "function/call_checks_inl.h"
 #include "function/cold_functions.h"
@@ -117,8 +114,8 @@ warm_call(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs
     return result;
 }
 
-static PyObject *
-function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
+PyObject *
+jit_function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
 {
     PyObject *py_func = function_of(self); /* owned: the call may drop `self` */
     if (py_func == NULL) {
@@ -188,11 +185,11 @@ cold_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, siz
     return result;
 }
 
-static PyObject *
-function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+PyObject *
+jit_function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     JitFunction *self = (JitFunction *)callable;
-    if (Py_TYPE(callable)->tp_call != (ternaryfunc)function_call) {
+    if (Py_TYPE(callable)->tp_call != (ternaryfunc)jit_function_call) {
         self->vectorcall = NULL; /* the class has got a __call__ since; a call without vectorcall runs that */
         return _PyObject_Vectorcall(callable, args, nargsf, kwnames);
     }
@@ -206,6 +203,4 @@ function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, Py
     Py_DECREF(py_func);
     return result;
 }
-#endif
-
 #endif
