@@ -25,7 +25,7 @@ from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
 from pijit.core.kernel.emit.reductions import new_result
 from pijit.core.kernel.emit.rolled_operands import rolled_operands
 from pijit.core.kernel.emit.stack_arrays import made_array
-from pijit.core.kernel.llvm.nest.description import UNIT, Nest
+from pijit.core.kernel.llvm.nest.description import UNIT, Nest, Step
 from pijit.core.kernel.llvm.nest.description import ZERO as STRIDE_ZERO
 from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_RUN, runs_are_cut
 from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
@@ -73,7 +73,7 @@ def _tables(emitter: KernelEmitter, group: List[Op]) -> List[ArrayVariable]:
     return [emitter.arrays[value] for value in tables_of(group)]
 
 
-def _steps(emitter: KernelEmitter, group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
+def _steps(emitter: KernelEmitter, group: List[Op]) -> Tuple[Step, ...]:
     return steps_of(group, emitter.plan.left_out_steps)
 
 
