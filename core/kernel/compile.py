@@ -128,7 +128,7 @@ class Kernel:
         names = written.symbols.values()
         if self._backend != "numba" or not self._on_disk or not SUPPORTED or not all(map(lasts, names)):
             return None
-        return kernel_key(written.source, written.symbols), tuple(sorted(written.symbols.values()))
+        return kernel_key(written.source, written.symbols, self.flavour.fast), tuple(sorted(written.symbols.values()))
 
     def compile(self) -> Tuple[Union[int, Any], Any, int]:
         """Compile the kernel unless that is done. Returns (kernel, owner, words). Raises CompileError."""
@@ -169,7 +169,8 @@ class Kernel:
         if MOST_INDENTED in source:
             raise TooDeep("the control flow is nested too deeply")
         assert not numba or emitter.names.keys() - kernel_emitter.NAMES.keys() == emitter.symbols.keys(), "see symbols"
-        make = (functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), self._on_disk) if numba
+        make = (functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), self._on_disk,
+                                  self.flavour.fast) if numba
                 else functools.partial(_function, source, emitter.names, graph.name))
         plan = format_plan(emitter.plan) if numba else ""
         return Written(plan, source, layout.words, make, emitter.causes.found,
@@ -209,18 +210,19 @@ def _function(source: str, names: Dict[str, Any], name: str) -> Tuple[Any, Any]:
     return names["kernel"], names["kernel"]
 
 
-def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_disk: bool) -> Tuple[int, Any]:
-    """(address, owner) of the compiled source; each pair of source and symbols is compiled once.
+def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_disk: bool,
+                  fast: bool) -> Tuple[int, Any]:
+    """(address, owner) of the compiled source; each source is compiled once with the same symbols and ``fast``.
 
     The source has every type and constant that affects the machine code. Objects that leave by identity are in the
     launcher.
     """
-    key = (source, tuple(sorted(symbols.items())))
+    key = (source, tuple(sorted(symbols.items())), fast)
     with fork_safety.remembering:
         if key in _compiled:
             _compiled.move_to_end(key)
             return _compiled[key]
-    made = codegen.compiled(source, names, symbols, on_disk)
+    made = codegen.compiled(source, names, symbols, on_disk, fast)
     with fork_safety.remembering:
         _compiled[key] = made
         while len(_compiled) > MEMO_SIZE:

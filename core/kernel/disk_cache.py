@@ -58,9 +58,12 @@ class Contents(NamedTuple):
 # ---- keys ----
 
 
-def kernel_key(source: str, symbols: Dict[str, str]) -> str:
-    """The key of the kernel with this source, whose names stand for these symbols."""
-    return _digest((_makers(), source, tuple(sorted(symbols.items())))).hex()
+def kernel_key(source: str, symbols: Dict[str, str], fast: bool = False) -> str:
+    """The key of the kernel with this source, whose names stand for these symbols.
+
+    ``fast``: its floating-point arithmetic may be rearranged.
+    """
+    return _digest((_makers(), source, tuple(sorted(symbols.items())), fast)).hex()
 
 
 def record_key(facts: Any) -> str:

@@ -24,7 +24,7 @@ import pijit
 from pijit.core.kernel.llvm import codegen
 compiled = []
 whole = codegen.object_code
-codegen.object_code = lambda source, names: compiled.append(source) or whole(source, names)
+codegen.object_code = lambda source, *more: compiled.append(source) or whole(source, *more)
 
 def heat(u, steps):
     for _ in range(steps):
