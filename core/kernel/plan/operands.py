@@ -1,7 +1,6 @@
 """Operands of kernel source: names of variables and constants, and the operands that describe an array.
 
-Decisions look at the class and the value of an operand, never at its text. An operand is a string, so that printing it
-costs nothing.
+Decisions look at the class, the name and the value of an operand. Its text is for the source alone.
 """
 
 from __future__ import annotations
@@ -16,28 +15,52 @@ from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.llvm.nest import description as nests
 
 
-class Operand(str):
-    """A scalar operand; ``value`` is its number if that is known, else None."""
+class Operand:
+    """A scalar operand; ``value`` is its number if that is known, else None. `str` gives its text in the source."""
 
-    __slots__ = ()
+    __slots__ = ("_text",)
     value: Any = None
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return "%s(%r)" % (type(self).__name__, self._text)
 
 
 class Name(Operand):
-    """A variable."""
+    """A variable; equal names are the same variable."""
 
     __slots__ = ()
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Name) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
 
 class ConstantOperand(Operand):
-    """A number. Its text may be a call, such as ``narrow((0.5))``, which a variable holds if it is needed twice."""
+    """A number. Its text may be a call, such as ``narrow((0.5))``, which a variable holds if it is needed twice.
+
+    Constants are equal if their numbers are equal and have one type, in whatever form they are written.
+    """
 
     __slots__ = ("value",)
 
-    def __new__(cls, value: Any, text: str) -> ConstantOperand:
-        made = str.__new__(cls, text)
-        made.value = value
-        return made
+    def __init__(self, value: Any, text: str) -> None:
+        super().__init__(text)
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ConstantOperand) and type(self.value) is type(other.value) \
+            and bool(self.value == other.value)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
 
     @property
     def is_finite(self) -> bool:
@@ -49,10 +72,8 @@ class Literal(ConstantOperand):
 
     __slots__ = ()
 
-    def __new__(cls, value: Any, text: str = "") -> Literal:
-        made = str.__new__(cls, text or "(%r)" % value)
-        made.value = value
-        return made
+    def __init__(self, value: Any, text: str = "") -> None:
+        super().__init__(value, text or "(%r)" % value)
 
 
 @functools.lru_cache(maxsize=256)
