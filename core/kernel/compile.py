@@ -26,7 +26,7 @@ from pijit.core.kernel.llvm import codegen
 from pijit.core.kernel.options import PLAIN, CompileOptions
 from pijit.core.kernel.plan.printer import format_plan
 from pijit.core.kernel.reference import emitter as python_backend
-from pijit.core.kernel.symbols import lasts
+from pijit.core.kernel.symbols import LinkSymbol, Meaning, lasts
 from pijit.core.named_tuples import NamedTuple
 
 __all__ = ["Kernel", "compile_graph", "CompileError", "ForkedError", "TooDeep"]
@@ -58,7 +58,7 @@ class Written(NamedTuple):
         words: the number of words of the kernel's frame.
         make: returns (kernel, owner).
         causes: the exit causes.
-        symbols: the symbols of the names whose meaning differs between kernels.
+        symbols: the meanings of the names that differ between kernels.
     """
 
     plan: str
@@ -66,7 +66,7 @@ class Written(NamedTuple):
     words: int
     make: Callable[[], Tuple[Union[int, Any], Any]]
     causes: Tuple[Cause, ...]
-    symbols: Dict[str, str]
+    symbols: Dict[str, Meaning]
 
 
 class Kernel:
@@ -122,13 +122,14 @@ class Kernel:
         written = self._written
         return written.causes if written is not None else ()
 
-    def kept(self) -> Optional[Tuple[str, Tuple[str, ...]]]:
+    def kept(self) -> Optional[Tuple[str, Tuple[LinkSymbol, ...]]]:
         """The key of the machine code on disk, and its symbols; None if it is not kept."""
         written = self._text()
-        names = written.symbols.values()
-        if self._backend != "numba" or not self._on_disk or not SUPPORTED or not all(map(lasts, names)):
+        meanings = written.symbols.values()
+        if self._backend != "numba" or not self._on_disk or not SUPPORTED or not all(map(lasts, meanings)):
             return None
-        return kernel_key(written.source, written.symbols, self.flavour.fast), tuple(sorted(written.symbols.values()))
+        symbols = tuple(sorted(meaning for meaning in meanings if isinstance(meaning, LinkSymbol)))
+        return kernel_key(written.source, written.symbols, self.flavour.fast), symbols
 
     def compile(self) -> Tuple[Union[int, Any], Any, int]:
         """Compile the kernel unless that is done. Returns (kernel, owner, words). Raises CompileError."""
@@ -210,7 +211,7 @@ def _function(source: str, names: Dict[str, Any], name: str) -> Tuple[Any, Any]:
     return names["kernel"], names["kernel"]
 
 
-def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_disk: bool,
+def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning], on_disk: bool,
                   fast: bool) -> Tuple[int, Any]:
     """(address, owner) of the compiled source; each source is compiled once with the same symbols and ``fast``.
 

@@ -19,13 +19,16 @@ import os
 import stat
 import sys
 import time
-from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Set, Tuple
 
 import numpy as np
 
 from pijit._version import __version__
 from pijit.core.kernel.file_ownership import Distrust, check_folders_above, check_owner, make_private
 from pijit.core.named_tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.symbols import Meaning
 
 MAGIC = b"pijit kernel 1\n"
 SUFFIX = ".kernel"
@@ -58,8 +61,8 @@ class Contents(NamedTuple):
 # ---- keys ----
 
 
-def kernel_key(source: str, symbols: Dict[str, str], fast: bool = False) -> str:
-    """The key of the kernel with this source, whose names stand for these symbols.
+def kernel_key(source: str, symbols: Dict[str, Meaning], fast: bool = False) -> str:
+    """The key of the kernel with this source, whose names have these meanings.
 
     ``fast``: its floating-point arithmetic may be rearranged.
     """

@@ -28,6 +28,7 @@ from pijit.core.kernel.plan.kernel_plan import make_plan
 from pijit.core.kernel.plan.nests import reports_flags
 from pijit.core.kernel.plan.operands import NULL, ZERO, ArrayVariable, Literal, Name, Operand
 from pijit.core.kernel.runtime_entries import BAILS_OUT, STATUS, check_call, entry
+from pijit.core.kernel.symbols import LinkSymbol, Meaning
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.stores.tiled_loops import TiledLoops
@@ -70,7 +71,7 @@ class ArrayWriter(Emitter):
         super().__init__(graph, layout)
         self.flavour = flavour
         self.names = dict(names)
-        self.symbols: Dict[str, str] = {}
+        self.symbols: Dict[str, Meaning] = {}
         self.text: Dict[Value, Operand] = {}
         self.plan = plan = make_plan(graph, self.used, flavour)
         self.facts = plan.facts
@@ -222,15 +223,15 @@ class ArrayWriter(Emitter):
         function += "f" if single else ""
         name = "libm_" + function
         if name not in self.names:
-            symbol = symbols.symbol("pijit.libm." + function, _launcher.libm(function))
-            self.names[name], self.symbols[name] = intrinsics.symbol_caller(symbol, arity, single), symbol
+            symbol = symbols.libm_symbol(function, _launcher.libm(function))
+            self.names[name], self.symbols[name] = intrinsics.symbol_caller(symbol.name, arity, single), symbol
         return name
 
     def breaker(self, signals: bool) -> str:
         """The name of a global that reads the eval breaker, or the word for ``signals``. All threads share both."""
         name, address = ("signals", _launcher.SIGNALS) if signals else ("eval_breaker", _launcher.EVAL_BREAKER)
-        symbol = symbols.symbol("pijit." + name, cast(int, address))
-        self.names[name], self.symbols[name] = intrinsics.symbol_reader(symbol), symbol
+        symbol = symbols.word_symbol(name, cast(int, address))
+        self.names[name], self.symbols[name] = intrinsics.symbol_reader(symbol.name), symbol
         return name
 
     def asks(self, signals: bool) -> str:
@@ -247,25 +248,24 @@ class ArrayWriter(Emitter):
 
     def object_address(self, symbol: str, known: Any) -> str:
         """The name of a global that returns the address of an object, which lives as long as the process."""
-        return self.address_of(symbols.symbol(symbol, id(known), known), "object_")
+        return self.address_of(symbols.object_symbol(symbol, known), "object_")
 
-    def address_of(self, symbol: str, prefix: str) -> str:
+    def address_of(self, symbol: LinkSymbol, prefix: str) -> str:
         """The name of a global that returns the address of a symbol."""
         for name, known in self.symbols.items():
             if known == symbol:
                 return name
         name = "%s%d" % (prefix, len(self.symbols))
-        self.names[name], self.symbols[name] = intrinsics.symbol_address(symbol), symbol
+        self.names[name], self.symbols[name] = intrinsics.symbol_address(symbol.name), symbol
         return name
 
     def nest_name(self, nest: Nest) -> str:
         """The name of a global that runs a loop nest."""
-        symbol = repr(tuple(nest))
         for name, known in self.symbols.items():
-            if known == symbol:
+            if known == nest:
                 return name
         name = "nest_%d" % len(self.symbols)
-        self.names[name], self.symbols[name] = nest_intrinsic(nest), symbol
+        self.names[name], self.symbols[name] = nest_intrinsic(nest), nest
         self.line("# %s: %r" % (name, nest))
         return name
 

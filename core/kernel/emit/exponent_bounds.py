@@ -287,7 +287,7 @@ def look(emitter: KernelEmitter, array: ArrayVariable, count: Operand) -> str:
     code, least = array.type.dtype.char, emitter.flavour.least
     name = "below_all_%s" % code
     emitter.names[name] = below_all(array.type.dtype, least)
-    emitter.symbols[name] = "%s, %d" % (name, least)
+    emitter.symbols[name] = (name, least)
     words: List[Expression] = [emitter.runtime_address("parallel")] * bool(least)
     words += [count, array.data, "(%d)" % array.type.dtype.itemsize]
     return "%s(%s)" % (name, listed(words))

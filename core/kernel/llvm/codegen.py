@@ -18,18 +18,18 @@ from pijit.core.kernel.compile_permission import TooEarly, ask_permission
 from pijit.core.kernel.disk_cache import SUPPORTED, DiskCache, kernel_key, logger
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm.compiler_thread import uninterrupted
-from pijit.core.kernel.symbols import lasts
+from pijit.core.kernel.symbols import Meaning, lasts
 
 SYMBOL = "pijit_kernel"
 
 
-def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_disk: bool = False,
+def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning], on_disk: bool = False,
              fast: bool = False) -> Tuple[int, Any]:
     """Machine code for the source of a function ``kernel``: (address, owner of the code).
 
     Arguments:
         source, names: the text, and the intrinsics that it calls.
-        symbols: the symbols of the names whose meaning differs between kernels.
+        symbols: the meanings of the names that differ between kernels.
         on_disk: load the code from the user's cache folder if it is there; otherwise compile and save it there.
         fast: floating-point arithmetic may be rearranged.
     Raises: CompileError; ForkedError where this process cannot compile.
@@ -48,11 +48,11 @@ def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_dis
         raise CompileError("%s: %s" % (type(error).__name__, error)) from error
 
 
-def _kept(source: str, names: Dict[str, Any], symbols: Dict[str, str], fast: bool) -> bytes:
+def _kept(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning], fast: bool) -> bytes:
     """The object file of a source, from the disk cache if it is there."""
     passing = [symbol for symbol in symbols.values() if not lasts(symbol)]
     if passing:
-        logger.info("a kernel is not kept: %s means something in this process alone", passing[0])
+        logger.info("a kernel is not kept: %s means something in this process alone", passing[0][0])
         return object_code(source, names, fast)
     store, key = DiskCache(), kernel_key(source, symbols, fast)
     code = store.load(key)
