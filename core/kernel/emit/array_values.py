@@ -16,6 +16,7 @@ from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import symbols
 from pijit.core.kernel.abi import FrameLayout
 from pijit.core.kernel.emit import scalars
+from pijit.core.kernel.emit.array_variables import variables_of, variables_of_layout
 from pijit.core.kernel.emit.emitter import Emitter
 from pijit.core.kernel.emit.expressions import Expression, Place, listed
 from pijit.core.kernel.errors import CompileError
@@ -291,7 +292,7 @@ class ArrayWriter(Emitter):
 
     def array_at(self, value: Value, word: int) -> ArrayVariable:
         """An input array whose descriptor starts at a frame word."""
-        array = ArrayVariable.named(value)
+        array = variables_of(value)
         for offset, variable in enumerate((array.data, array.object) + array.shape + array.shown):
             self.line("%s = ld_i8(frame, %d)" % (variable, 8 * (word + offset)))
         return array
@@ -302,7 +303,7 @@ class ArrayWriter(Emitter):
     def describe_at(self, kind: Array, name: str, address: Expression, shape: Sequence[Operand]) -> ArrayVariable:
         """Variables for an array whose descriptor the runtime has completed."""
         words = self.let(address)
-        array = ArrayVariable.of_layout(kind, name, shape)
+        array = variables_of_layout(kind, name, shape)
         self.line("%s = ld_i8(%s, 0)" % (array.data, words))
         self.line("%s = ld_i8(%s, 8)" % (array.object, words))
         for axis, variable in enumerate(array.shown):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Iterator, List, Optional, Sequence, Tuple, cas
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.kernel.emit.array_values import memory_code
+from pijit.core.kernel.emit.array_variables import contiguous_last
 from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.plan.operands import (
     ONE,
@@ -14,7 +15,6 @@ from pijit.core.kernel.plan.operands import (
     Name,
     Operand,
     array_type,
-    contiguous_last,
     dtype_of,
     integer,
     result_of,

@@ -17,6 +17,7 @@ from pijit.core.kernel.abi import FrameLayout, part_word
 from pijit.core.kernel.emit import fused_nest, scalars
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.emit.array_values import ALWAYS_CHECKED, LISTENING, ArrayWriter
+from pijit.core.kernel.emit.array_variables import variables_of
 from pijit.core.kernel.emit.borrowed_buffers import BorrowedBuffers
 from pijit.core.kernel.emit.exponent_bounds import BOUNDS, ExponentBounds
 from pijit.core.kernel.emit.expressions import Expression, listed
@@ -41,7 +42,7 @@ from pijit.core.kernel.llvm.fp_check_intrinsics import CHECK_INTRINSICS
 from pijit.core.kernel.llvm.fp_status import STATUS
 from pijit.core.kernel.options import FAST, PLAIN, CompileOptions
 from pijit.core.kernel.plan.control_tree import LoopNode
-from pijit.core.kernel.plan.operands import ArrayVariable, Literal, Name, Operand, result_of, scalar_type
+from pijit.core.kernel.plan.operands import Literal, Name, Operand, result_of, scalar_type
 
 NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS,
              **CHECK_INTRINSICS, **BOUNDS, **SLOTS, **STATUS, **STRIPS)
@@ -107,7 +108,7 @@ class KernelEmitter(ArrayWriter):
 
     def _name_param(self, param: Value) -> None:
         if isinstance(param.type, Array):
-            self.arrays[param] = ArrayVariable.named(param)
+            self.arrays[param] = variables_of(param)
         elif isinstance(param.type, (Opaque, IteratorType)):
             raise CompileError("a %r cannot be a block parameter" % param.type)
         else:

@@ -11,9 +11,10 @@ from pijit.core import _launcher
 from pijit.core.graph.ir import Op
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import Array, Object, Scalar
+from pijit.core.kernel.emit.array_variables import size_names
 from pijit.core.kernel.emit.expressions import listed
 from pijit.core.kernel.emit.objects import box_number, spec_words
-from pijit.core.kernel.plan.operands import ArrayVariable, Operand, size_names
+from pijit.core.kernel.plan.operands import ArrayVariable, Operand
 from pijit.guards.facts import ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, WARN_ON_WRITE, WRITEABLE
 
 if TYPE_CHECKING:

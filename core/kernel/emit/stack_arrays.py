@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.types import Array
+from pijit.core.kernel.emit.array_variables import variables_of_layout
 from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic, field_pointer
 from pijit.core.kernel.plan.escape import MOST_SLOTS, may_be_on_stack
@@ -77,7 +78,7 @@ def new_private(emitter: KernelEmitter, op: Op, kind: Array, name: str, shape: S
         return otherwise()
     emitter.slots += 1
     most = SLOT_BYTES // kind.dtype.itemsize
-    array = ArrayVariable.of_layout(kind, name, shape)
+    array = variables_of_layout(kind, name, shape)
     array.lazy = array.in_slot = True
     emitter.line("%s = 0" % array.object)
     emitter.line("%s = slot(frame, %d)" % (array.data, 8 * emitter.layout.scratch(1)))

@@ -146,18 +146,6 @@ class ArrayVariable:
         return self.rolled is None and self.last_stride == nests.ANY and any(
             stride.value == self.type.dtype.itemsize for stride in self.strides)
 
-    @classmethod
-    def named(cls, value: Value) -> ArrayVariable:
-        """The variables of a block parameter."""
-        name, kind = "v%d" % value.id, cast(Array, value.type)
-        return cls.of_layout(kind, name, size_names(kind, name))
-
-    @classmethod
-    def of_layout(cls, kind: Array, name: str, shape: Sequence[Operand]) -> ArrayVariable:
-        """An array that is no view, with variables of this name for everything except the shape."""
-        shown = [Name("%s_t%d" % (name, axis)) for axis in range(kind.ndim)]
-        return cls(kind, Name(name + "_d"), Name(name + "_o"), shape, contiguous_last(kind, shown), None, shown)
-
     def moves_from(self, other: ArrayVariable) -> List[Tuple[Operand, Operand]]:
         """(variable, source) pairs that assign the other array to this variable."""
         pairs = [(self.data, other.data), (self.object, other.object)]
@@ -183,21 +171,6 @@ def scalar_type(value: Value) -> Scalar:
 def dtype_of(value: Value) -> np.dtype[Any]:
     """The dtype of an array or a scalar."""
     return cast(Array, value.type).dtype
-
-
-def size_names(kind: Array, name: str) -> List[Operand]:
-    """The variables of an array's shape."""
-    return [Name("%s_s%d" % (name, axis)) for axis in range(kind.ndim)]
-
-
-def contiguous_last(kind: Array, strides: Sequence[Operand]) -> List[Operand]:
-    """The strides, with a literal for the one that the layout determines, so that loops can be vectorised."""
-    strides = list(strides)
-    if strides and kind.layout == "C":
-        strides[-1] = integer(kind.dtype.itemsize)
-    if strides and kind.layout == "F":
-        strides[0] = integer(kind.dtype.itemsize)
-    return strides
 
 
 def last_stride_kind(kind: Array, size: Sequence[Optional[int]], stride: Sequence[Optional[int]]) -> str:
