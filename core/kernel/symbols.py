@@ -17,8 +17,10 @@ from pijit.core.graph.gufuncs import LINALG
 from pijit.core.named_tuples import NamedTuple
 
 LIBM, LOOP, WORD, OBJECT, HERE = "libm", "loop", "word", "object", "here"
-"""Kinds of symbols: a libm function, [function, data] of a ufunc's inner loop, a word of the interpreter, an object,
-and a table that has its name in this process only."""
+"""Kinds of symbols: a libm function, a ufunc's inner loop, a word of the interpreter, an object.
+
+HERE is an inner loop that has its name in this process only.
+"""
 
 Meaning = Tuple[Any, ...]
 """What a name in kernel source stands for: a `LinkSymbol`, or the description of code, such as a loop nest."""
@@ -30,7 +32,7 @@ class LinkSymbol(NamedTuple):
     Attributes:
         name: LLVM's name for it.
         kind: the kind.
-        function: the name of the libm function, the ufunc or the word; "" for other kinds.
+        function: the name of the libm function, the ufunc or the word.
         home: the word of the ufunc's module in `HOMES`.
         loop: the number of the ufunc's inner loop.
     """

@@ -1,6 +1,7 @@
 """Expressions in kernel source: texts and operands, and lists of both.
 
-The emitters put operands into text with ``%s``. Nothing reads the text again.
+The emitters put operands into text with ``%s``. No decision depends on what a text says. The emitter only compares
+whole texts, so that it writes equal expressions and equal guards of a block once.
 """
 
 from __future__ import annotations

@@ -49,6 +49,7 @@ class ScalarRow(NamedTuple):
 
 
 SAME = ScalarRow("{a}", is_same=True)
+"""The row whose value is its operand."""
 
 _RANGE = "outside({r}, {lo}, {hi})"
 
