@@ -380,12 +380,11 @@ class State:
             return self.dropped
         entry = self.entries[-1]
         outcome = entry.program.evaluate_python(*roots)
-        if outcome.reason is None:
+        if outcome.failure is None:
             return ""
         guard = entry.program.guards[cast(int, outcome.failed)] if outcome.failed != NO_GUARD else None
         line = entry.reports.guard_lines.get(guard.sources[0]) if guard is not None else None
-        failed = outcome.reason[len("guard "):] if outcome.reason.startswith("guard `") else outcome.reason
-        return reason("PJ301", guard=failed, **({"line": line} if line else {}))
+        return reason("PJ301", guard=outcome.failure, **({"line": line} if line else {}))
 
 
 def reset() -> None:

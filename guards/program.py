@@ -115,14 +115,22 @@ class _Compiler:
 
 
 class CheckResult(NamedTuple):
-    """The result of the twin: `fetched` if all guards held, else the index of the failed guard and a sentence.
+    """The result of the twin.
 
-    The index is NO_GUARD if no guard failed but a fetch source was absent.
+    Attributes:
+        fetched: the values, if all guards held, else None.
+        failed: the index of the failed guard; NO_GUARD if no guard failed but a fetch source was absent.
+        failure: the failed guard and the cause, or the absent source; None if all guards held.
     """
 
     fetched: Optional[List[Any]]
-    failed: Optional[int]
-    reason: Optional[str]
+    failed: Optional[int] = None
+    failure: Optional[str] = None
+
+    @property
+    def reason(self) -> Optional[str]:
+        """The failure as a sentence."""
+        return self.failure if self.failed in (None, NO_GUARD) else f"guard {self.failure}"
 
 
 NO_GUARD = -1
@@ -177,9 +185,9 @@ class GuardProgram(_evaluate.Program):
         for guard in self.order:
             reason = guard.why_not_at(values, globals, builtins)
             if reason is not None:
-                return CheckResult(None, self.guards.index(guard), f"guard `{guard}` failed: {reason}")
+                return CheckResult(None, self.guards.index(guard), f"`{guard}` failed: {reason}")
         try:
-            return CheckResult([source.fetch(values, globals, builtins) for source in self.fetch], None, None)
+            return CheckResult([source.fetch(values, globals, builtins) for source in self.fetch])
         except SourceError as absence:
             return CheckResult(None, NO_GUARD, str(absence))
 

@@ -26,7 +26,7 @@ from pijit.core.kernel.llvm import codegen
 from pijit.core.kernel.options import PLAIN, CompileOptions
 from pijit.core.kernel.plan.printer import format_plan
 from pijit.core.kernel.reference import emitter as python_backend
-from pijit.core.kernel.symbols import lasts
+from pijit.core.kernel.symbols import LinkSymbol, Meaning, lasts
 from pijit.core.named_tuples import NamedTuple
 
 __all__ = ["Kernel", "compile_graph", "CompileError", "ForkedError", "TooDeep"]
@@ -58,7 +58,7 @@ class Written(NamedTuple):
         words: the number of words of the kernel's frame.
         make: returns (kernel, owner).
         causes: the exit causes.
-        symbols: the symbols of the names whose meaning differs between kernels.
+        symbols: the meanings of the names that differ between kernels.
     """
 
     plan: str
@@ -66,7 +66,7 @@ class Written(NamedTuple):
     words: int
     make: Callable[[], Tuple[Union[int, Any], Any]]
     causes: Tuple[Cause, ...]
-    symbols: Dict[str, str]
+    symbols: Dict[str, Meaning]
 
 
 class Kernel:
@@ -122,13 +122,14 @@ class Kernel:
         written = self._written
         return written.causes if written is not None else ()
 
-    def kept(self) -> Optional[Tuple[str, Tuple[str, ...]]]:
+    def kept(self) -> Optional[Tuple[str, Tuple[LinkSymbol, ...]]]:
         """The key of the machine code on disk, and its symbols; None if it is not kept."""
         written = self._text()
-        names = written.symbols.values()
-        if self._backend != "numba" or not self._on_disk or not SUPPORTED or not all(map(lasts, names)):
+        meanings = written.symbols.values()
+        if self._backend != "numba" or not self._on_disk or not SUPPORTED or not all(map(lasts, meanings)):
             return None
-        return kernel_key(written.source, written.symbols), tuple(sorted(written.symbols.values()))
+        symbols = tuple(sorted(meaning for meaning in meanings if isinstance(meaning, LinkSymbol)))
+        return kernel_key(written.source, written.symbols, self.flavour.fast), symbols
 
     def compile(self) -> Tuple[Union[int, Any], Any, int]:
         """Compile the kernel unless that is done. Returns (kernel, owner, words). Raises CompileError."""
@@ -169,7 +170,8 @@ class Kernel:
         if MOST_INDENTED in source:
             raise TooDeep("the control flow is nested too deeply")
         assert not numba or emitter.names.keys() - kernel_emitter.NAMES.keys() == emitter.symbols.keys(), "see symbols"
-        make = (functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), self._on_disk) if numba
+        make = (functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), self._on_disk,
+                                  self.flavour.fast) if numba
                 else functools.partial(_function, source, emitter.names, graph.name))
         plan = format_plan(emitter.plan) if numba else ""
         return Written(plan, source, layout.words, make, emitter.causes.found,
@@ -209,18 +211,19 @@ def _function(source: str, names: Dict[str, Any], name: str) -> Tuple[Any, Any]:
     return names["kernel"], names["kernel"]
 
 
-def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_disk: bool) -> Tuple[int, Any]:
-    """(address, owner) of the compiled source; each pair of source and symbols is compiled once.
+def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning], on_disk: bool,
+                  fast: bool) -> Tuple[int, Any]:
+    """(address, owner) of the compiled source; each source is compiled once with the same symbols and ``fast``.
 
     The source has every type and constant that affects the machine code. Objects that leave by identity are in the
     launcher.
     """
-    key = (source, tuple(sorted(symbols.items())))
+    key = (source, tuple(sorted(symbols.items())), fast)
     with fork_safety.remembering:
         if key in _compiled:
             _compiled.move_to_end(key)
             return _compiled[key]
-    made = codegen.compiled(source, names, symbols, on_disk)
+    made = codegen.compiled(source, names, symbols, on_disk, fast)
     with fork_safety.remembering:
         _compiled[key] = made
         while len(_compiled) > MEMO_SIZE:

@@ -19,13 +19,16 @@ import os
 import stat
 import sys
 import time
-from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Set, Tuple
 
 import numpy as np
 
 from pijit._version import __version__
 from pijit.core.kernel.file_ownership import Distrust, check_folders_above, check_owner, make_private
 from pijit.core.named_tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.symbols import Meaning
 
 MAGIC = b"pijit kernel 1\n"
 SUFFIX = ".kernel"
@@ -58,9 +61,12 @@ class Contents(NamedTuple):
 # ---- keys ----
 
 
-def kernel_key(source: str, symbols: Dict[str, str]) -> str:
-    """The key of the kernel with this source, whose names stand for these symbols."""
-    return _digest((_makers(), source, tuple(sorted(symbols.items())))).hex()
+def kernel_key(source: str, symbols: Dict[str, Meaning], fast: bool = False) -> str:
+    """The key of the kernel with this source, whose names have these meanings.
+
+    ``fast``: its floating-point arithmetic may be rearranged.
+    """
+    return _digest((_makers(), source, tuple(sorted(symbols.items())), fast)).hex()
 
 
 def record_key(facts: Any) -> str:

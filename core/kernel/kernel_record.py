@@ -6,13 +6,14 @@ guards are made of. `pijit/joint/joint_cache.py` keeps records.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 
 from pijit.core import _launcher
 from pijit.core._hook import KernelFunction
 from pijit.core.kernel import symbols
 from pijit.core.kernel.disk_cache import DiskCache
 from pijit.core.kernel.llvm import codegen
+from pijit.core.kernel.symbols import LIBM, LOOP, WORD, LinkSymbol
 from pijit.core.named_tuples import NamedTuple
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import Local, Source
@@ -29,7 +30,7 @@ class KernelRecord(NamedTuple):
     """
 
     key: str
-    symbols: Tuple[str, ...]
+    symbols: Tuple[LinkSymbol, ...]
     guards: Tuple[Any, ...]
     fetch: Tuple[Any, ...]
     inputs: Tuple[Any, ...]
@@ -78,28 +79,36 @@ def _roots(source: Source) -> Iterator[Source]:
         yield from _roots(one)
 
 
-def _is_nameable(name: str) -> bool:
+def _is_nameable(symbol: LinkSymbol) -> bool:
     """Whether another process can find what a symbol stands for."""
-    return not name.startswith("pijit.") or name in _WORDS or name.startswith(("pijit.libm.", "pijit.ufunc."))
+    return symbol.kind in _FINDERS
 
 
-_WORDS: Dict[str, Any] = {"pijit.eval_breaker": _launcher.EVAL_BREAKER, "pijit.signals": _launcher.SIGNALS}
-"""Symbols of words of the interpreter."""
+_WORDS: Dict[str, Any] = {"eval_breaker": _launcher.EVAL_BREAKER, "signals": _launcher.SIGNALS}
+"""The addresses of the interpreter's words, or None."""
 
 
-def _is_here(name: str) -> bool:
+def _is_here(symbol: LinkSymbol) -> bool:
     """Tell LLVM the address of a symbol in this process; False if it has none."""
-    if not name.startswith("pijit."):
-        return True  # a part of the machine code
-    if name in _WORDS:
-        return _WORDS[name] is not None and symbols.symbol(name, _WORDS[name]) == name
-    kind, _, rest = name[len("pijit."):].partition(".")
-    if kind == "libm":
-        return symbols.symbol(name, _launcher.libm(rest)) == name
-    ufunc, _, index = rest.rpartition(".")
-    home, _, plain = ufunc.rpartition(".")
-    found = getattr(symbols.HOMES.get(home), plain, None)
+    return symbol.kind in _FINDERS and _FINDERS[symbol.kind](symbol) == symbol
+
+
+def _libm(symbol: LinkSymbol) -> Optional[LinkSymbol]:
+    return symbols.libm_symbol(symbol.function, _launcher.libm(symbol.function))
+
+
+def _word(symbol: LinkSymbol) -> Optional[LinkSymbol]:
+    address = _WORDS[symbol.function]
+    return None if address is None else symbols.word_symbol(symbol.function, address)
+
+
+def _loop(symbol: LinkSymbol) -> Optional[LinkSymbol]:
+    found = getattr(symbols.HOMES.get(symbol.home), symbol.function, None)
     if found is None:
-        return False
-    words = _launcher.ufunc_loop(found, int(index), symbols.is_numpys(found))
-    return symbols.loop_symbol(found, int(index), words) == name
+        return None
+    words = _launcher.ufunc_loop(found, symbol.loop, symbols.is_numpys(found))
+    return symbols.loop_symbol(found, symbol.loop, words)
+
+
+_FINDERS: Dict[str, Callable[[LinkSymbol], Optional[LinkSymbol]]] = {LIBM: _libm, WORD: _word, LOOP: _loop}
+"""For each kind that other processes have, too: the symbol in this process, or None."""

@@ -26,7 +26,7 @@ class CompileOptions(NamedTuple):
 PLAIN = CompileOptions()
 
 FAST = "# fastmath"
-"""The first source line of a kernel whose floating-point arithmetic may be rearranged."""
+"""A comment for readers: the first source line of a kernel whose floating-point arithmetic may be rearranged."""
 
 
 LEAST = {"auto": 2 ** 21, True: 2 ** 14, False: 0}

@@ -279,7 +279,7 @@ class Backward:
         if self.shadow(operand) != g or root in self.code.roots.reshaped:
             self._start(root)
             form = "%s += %s" if cleared is None else "%s = 0.0 + %s"
-            code.line(form % (code.whole(self.shadow(operand)), part))
+            code.line(form % (self._target(operand), part))
         elif root in self.shapes and cleared is None:
             code.line("%s = %s + %s" % (g, g, part))
             self.shapes[root] = code.dims.broadcast([self.shapes[root], shape])
@@ -294,7 +294,7 @@ class Backward:
             self.code.line("%s = %s" % (self.code.adjoint(root), self.code.zeros(root)))
             self.shapes[root] = self.code.dims.of[root]
         else:
-            self.code.line("%s = 0.0" % self.code.whole(self.shadow(target)))
+            self.code.line("%s = 0.0" % self._target(target))
 
     def settle(self, root: Value) -> None:
         """Write what was left for later about the adjoint of a root, before that is read."""
@@ -339,3 +339,7 @@ class Backward:
         """The adjoint of a value: a view of the adjoint of its root."""
         root, path = self.code.roots.path(value, self.code.index, aliases=True)
         return self.code.adjoint(root) + path
+
+    def _target(self, value: Value) -> str:
+        """The adjoint of a value as the target of an assignment."""
+        return self.shadow(value) + ("" if self.code.roots.ends_in_index(value, aliases=True) else "[...]")

@@ -94,6 +94,14 @@ class Code:
         if len(self.lines) > MOST_LINES:
             raise Irreversible("its joint function is too long")
 
+    def replace(self, place: int, text: str) -> None:
+        """Put another line in the place of one."""
+        self.lines[place] = "    " * self.depth + text
+
+    def indent(self, place: int) -> None:
+        """Make the lines from a place on the body of the statement before them."""
+        self.lines[place:] = ["    " + line for line in self.lines[place:]]
+
     def fresh(self, hint: str) -> str:
         """A name that nothing else has."""
         self._fresh += 1
@@ -109,10 +117,19 @@ class Code:
         """The code that reads a value at this point."""
         if value in self.constants:
             return self._constant(self.constants[value])
-        if value in self.roots.view and self.roots.of(value) in self.roots.stored:
+        if self._is_view(value):
             root, path = self.roots.path(value, self.index)
             return self.name(root) + path
         return self.now[value] if value in self.now else self.first(value)
+
+    def _is_view(self, value: Value) -> bool:
+        """Whether the code that reads a value is a view of its root."""
+        return value in self.roots.view and self.roots.of(value) in self.roots.stored
+
+    def is_zero(self, value: Value) -> bool:
+        """Whether an integer is the constant 0."""
+        known = self.constants.get(value)
+        return type(known) is int and known == 0
 
     def first(self, value: Value) -> str:
         """The variable of a value, or of the first version of an array."""
@@ -248,9 +265,9 @@ class Code:
         """The shape of an array as a tuple."""
         return "(%s)" % "".join(self.size(dim) + ", " for dim in self.dims.of.get(value, ()))
 
-    def whole(self, target: str) -> str:
-        """The code of a view as the target of an assignment."""
-        return target if target.endswith("]") else target + "[...]"
+    def target(self, value: Value) -> str:
+        """The code of an array as the target of an assignment."""
+        return self.name(value) + ("" if self._is_view(value) and self.roots.ends_in_index(value) else "[...]")
 
     def zeros(self, value: Value) -> str:
         """New zeros in the shape and layout of an array."""

@@ -55,8 +55,8 @@ class JointNames(Protocol):
     def index(self, value: Value) -> str:
         """A number in an index."""
 
-    def whole(self, target: str) -> str:
-        """The code of a view as the target of an assignment."""
+    def target(self, value: Value) -> str:
+        """The code of an array as the target of an assignment."""
 
 
 Writer = Callable[[JointNames, Op], str]
@@ -303,10 +303,10 @@ FORWARD: Dict[str, Writer] = {
 
 
 def _assignment(names: JointNames, op: Op) -> str:
-    target, dtype = names.name(op.args[0]), op.args[0].type.dtype  # type: ignore[union-attr]
+    dtype = op.args[0].type.dtype  # type: ignore[union-attr]
     if getattr(op.args[1].type, "dtype", dtype).kind not in "biuf":
         raise Irreversible("a store of another kind")
-    return "%s = %s" % (names.whole(target), names.name(op.args[1]))
+    return "%s = %s" % (names.target(op.args[0]), names.name(op.args[1]))
 
 
 def _into(names: JointNames, op: Op) -> str:

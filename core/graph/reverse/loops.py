@@ -52,21 +52,21 @@ class LoopAdjoints:
         while True:
             before = self._present(loop)
             start = len(code.lines)
-            self._head(loop, peeled, least)
+            code.line(self._head(loop, peeled, least))
             self._run_again(loop)
             first = len(code.lines)
             self._iteration(loop)
             self._fill(loop)
             self._gather(loop, first)
             self._sink(loop, first)
-            code.depth -= 1
             code.now = dict(names)
             if len(code.lines) == first:  # nothing flows into earlier iterations
                 del code.lines[start:]
                 break
             if self._present(loop) == before:
+                code.indent(start + 1)
                 break
-            self._as_single(loop, start, peeled)
+            code.replace(start, "%s = %s - %d" % (code.name(loop.index), code.name(loop.limit), peeled + 1))
             peeled += 1
             if peeled > MOST_PEELED:
                 raise Irreversible("a loop whose iterations differ")
@@ -78,21 +78,12 @@ class LoopAdjoints:
 
     # ---- which iterations ----
 
-    def _head(self, loop: LoopRegion, peeled: int, least: int) -> None:
+    def _head(self, loop: LoopRegion, peeled: int, least: int) -> str:
         """The head of the loop over the iterations that are alike, from the last one to the first."""
-        code, start = self._backward.code, self._backward.code.name(loop.start)
-        code.line("for %s in range(%s, %s, -1):" % (
-            code.name(loop.index), "%s - %d" % (code.name(loop.limit), peeled + 1),
-            str(least - 1) if start == "0" else "%s - %d" % (start, 1 - least)))
-        code.depth += 1
-
-    def _as_single(self, loop: LoopRegion, start: int, peeled: int) -> None:
-        """Turn the lines of a loop into those of one iteration."""
         code = self._backward.code
-        body = [line[4:] for line in code.lines[start + 1:]]
-        code.lines[start:] = []
-        code.line("%s = %s - %d" % (code.name(loop.index), code.name(loop.limit), peeled + 1))
-        code.lines += body
+        return "for %s in range(%s, %s, -1):" % (
+            code.name(loop.index), "%s - %d" % (code.name(loop.limit), peeled + 1),
+            str(least - 1) if code.is_zero(loop.start) else "%s - %d" % (code.name(loop.start), 1 - least))
 
     # ---- one iteration ----
 

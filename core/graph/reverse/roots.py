@@ -67,6 +67,15 @@ class Roots:
                 value = self.alias[value]
         return value, path
 
+    def ends_in_index(self, value: Value, aliases: bool = False) -> bool:
+        """Whether the path of an array ends in an index, so that an assignment stores into the array."""
+        while value in self.view or aliases and value in self.alias:
+            op = self.view.get(value)
+            if op is not None and op.name != "in_order":
+                return "index" in op.attrs
+            value = op.args[0] if op is not None else self.alias[value]
+        return False
+
     def indices(self, value: Value) -> List[Value]:
         """The numbers in the path of a value."""
         return [number for op in self.ops(value) for number in op.args[1:]]

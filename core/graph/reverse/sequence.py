@@ -251,8 +251,8 @@ class Forward:
 
     def place(self, loop: LoopRegion) -> str:
         """The number of the current iteration."""
-        index, start = self.code.name(loop.index), self.code.name(loop.start)
-        return index if start == "0" else "%s - %s" % (index, start)
+        index = self.code.name(loop.index)
+        return index if self.code.is_zero(loop.start) else "%s - %s" % (index, self.code.name(loop.start))
 
     def restore(self, loop: LoopRegion) -> Dict[Value, str]:
         """Write what reads the saved values of an iteration; arrays of outside get the name of their row.

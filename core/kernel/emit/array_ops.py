@@ -6,7 +6,8 @@ The numba emitter looks writers up in ARRAY_OPERATIONS, for operations that no l
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
+import itertools
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import symbols
 from pijit.core.kernel.emit import array_views, concatenation, reductions, scalars
 from pijit.core.kernel.emit.array_values import memory_code, type_number
+from pijit.core.kernel.emit.expressions import Expression, Place, listed
 from pijit.core.kernel.emit.stack_arrays import made_array, new_private
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.plan.nests import loop_dtypes
@@ -64,7 +66,7 @@ def sizes_of(emitter: KernelEmitter, op: Op, values: Sequence[Value]) -> List[Op
 def _fill_new(emitter: KernelEmitter, array: ArrayVariable, value: Operand) -> None:
     """Fill a new array, which is contiguous in C or Fortran order, with one number."""
     dtype = array.type.dtype
-    one: str = ONE
+    one: Expression = ONE
     count = emitter.let(functools.reduce("imul({}, {})".format, array.shape, one))
     flat = ArrayVariable(Array(dtype, 1, "C"), array.data, array.object, [count], [integer(dtype.itemsize)])
     emitter.nest(flat.shape, [flat], lambda places: emitter.line(
@@ -76,6 +78,10 @@ def _literal(dtype: np.dtype[Any], value: int) -> Operand:
 
 
 # ---- operands of inner loops ----
+
+
+_Word = Union[int, Operand]
+"""A word of a descriptor."""
 
 
 class _Operand:
@@ -115,9 +121,9 @@ def _operand(emitter: KernelEmitter, op: Op, value: Value, dtype: np.dtype[Any])
 def convert(emitter: KernelEmitter, op: Op, array: ArrayVariable, dtype: np.dtype[Any]) -> ArrayVariable:
     """A new array with the elements converted to another dtype; leaves when an element does not fit."""
     kind = Array(dtype, len(array.shape), "C")
-    copy = new_private(emitter, op, kind, emitter.fresh(), array.shape)
+    copy = new_private(emitter, op, kind, str(emitter.fresh()), array.shape)
 
-    def body(places: List[Tuple[str, str]]) -> None:
+    def body(places: List[Place]) -> None:
         source = array.type.dtype
         text = emitter.converted(emitter.element(source, places[0]), numpy_scalar(source), dtype, op,
                                  unchecked=source.kind != "f")
@@ -226,10 +232,10 @@ def _computed(emitter: KernelEmitter, op: Op, operands: List[_Operand], shape: L
               name: str, private: bool, wanted: int = 0) -> ArrayVariable:
     """A new array with the loop's results, which ``wanted`` side exits need; leaves when a flag was raised."""
     at = emitter.layout.scratch(2 + 2 * len(shape))
-    address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join([NULL, NULL, *shape])))
+    address = emitter.let("set_words(frame, %d, %s)" % (at, listed([NULL, NULL, *shape])))
     words = [str(item) for k, operand in enumerate(operands)
              for item in (operand.ndim, operand.like, like_size(emitter, op, k, operand.like, operand.itemsize))]
-    likes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
+    likes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), listed(words)))
     number = type_number(kind.dtype, private)
 
     def like() -> ArrayVariable:
@@ -255,18 +261,18 @@ def _run_loop(emitter: KernelEmitter, op: Op, operands: List[_Operand], out: _Op
     flags |= (_EXACT if is_exact(op) else 0) + (_PART if emitter.writes_blocks() else 0)
     flags += _LEAST * (emitter.flavour.least if _may_share(op) else 0)
     dtypes, result = loop_dtypes(op.attrs["types"])
-    described = [[str(operand.ndim), operand.address, str(operand.itemsize or -dtype.itemsize)]
-                 for operand, dtype in zip(operands + [out], dtypes + [result])]
+    described: List[List[_Word]] = [[operand.ndim, operand.address, operand.itemsize or -dtype.itemsize]
+                                    for operand, dtype in zip(operands + [out], dtypes + [result])]
     if op.attrs.get("ordered"):
         described[:2] = _as_numpy_orders(emitter, op, operands, described[:2])
-    words = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(len(operands)), "1", str(flags)] + sum(described, [])
-    spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
+    words = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, len(operands), 1, flags, *itertools.chain(*described)]
+    spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), listed(words)))
     sizes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(max(len(shape), 1)),
-                                                      ", ".join(shape or [NULL])))
+                                                      listed(shape or [NULL])))
     if op.exit is not None:
         emitter.clear_flags()
     emitter.checked("ufunc", "frame", spec, sizes, len(shape), op=op)
-    raised = emitter.raised_flags(op)
+    raised: Expression = emitter.raised_flags(op)
     if undo is not None and raised:
         raised = emitter.let(raised)
         emitter.line("if %s:" % raised)
@@ -287,7 +293,7 @@ def write_ufunc_into(emitter: KernelEmitter, op: Op) -> None:
         shape = broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
         # The last element may raise a flag, and the target must be unchanged then. So the results are copied later.
         kind = Array(result_dtype, len(shape), "C" if len(shape) < 2 else "A")
-        apart = _computed(emitter, op, operands, shape, kind, emitter.fresh(), True)
+        apart = _computed(emitter, op, operands, shape, kind, str(emitter.fresh()), True)
         copy_into(emitter, op, target, apart)
     else:
         apart = _computed_there(emitter, op, operands, target, result_dtype)
@@ -302,7 +308,7 @@ def _computed_there(emitter: KernelEmitter, op: Op, operands: List[_Operand], ta
     When a flag was raised, the previous contents are put back before leaving. If the dtypes differ, the output is the
     temporary array, which is converted into the target.
     """
-    apart = new_private(emitter, op, Array(dtype, len(target.shape), "C"), emitter.fresh(), target.shape)
+    apart = new_private(emitter, op, Array(dtype, len(target.shape), "C"), str(emitter.fresh()), target.shape)
     converts = target.type.dtype != dtype
     if not converts:
         copy_into(emitter, op, apart, target)
@@ -338,7 +344,7 @@ def like_size(emitter: KernelEmitter, op: Op, number: int, address: Operand, ite
 
 
 def _as_numpy_orders(emitter: KernelEmitter, op: Op, operands: List[_Operand],
-                     words: List[List[str]]) -> List[List[str]]:
+                     words: List[List[_Word]]) -> List[List[_Word]]:
     """The words of both operands of a product, in the order in which NumPy computes it.
 
     The right operand comes first if NumPy multiplies it in place: it is a large temporary, and the left one is not.
@@ -349,13 +355,13 @@ def _as_numpy_orders(emitter: KernelEmitter, op: Op, operands: List[_Operand],
     if found[1] is False or found[0] is True or right.array is None or left.array is not None \
             and left.ndim != right.ndim:
         return words
-    count: str = integer(dtype_of(result_of(op)).itemsize)
+    count: Expression = integer(dtype_of(result_of(op)).itemsize)
     for size in right.array.shape:
         count = "imul(%s, %s)" % (count, size)
     tests = ["%s >= %d" % (emitter.let(count), ELIDED_BYTES)]
     if left.array is not None:
         tests += ["%s == %s" % pair for pair in zip(left.array.shape, right.array.shape)]
-    swaps = " and ".join(tests)
+    swaps: Expression = " and ".join(tests)
     if right.array.shape:
         swaps = emitter.let(swaps)
     if None in found:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Set, cast
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import symbols
 from pijit.core.kernel.abi import FrameLayout
 from pijit.core.kernel.emit import scalars
+from pijit.core.kernel.emit.array_variables import variables_of, variables_of_layout
 from pijit.core.kernel.emit.emitter import Emitter
+from pijit.core.kernel.emit.expressions import Expression, Place, listed
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm import intrinsics
 from pijit.core.kernel.llvm.fp_check_codes import UNDERFLOW
@@ -25,8 +27,9 @@ from pijit.core.kernel.llvm.nest.nest import nest_intrinsic
 from pijit.core.kernel.options import CompileOptions
 from pijit.core.kernel.plan.kernel_plan import make_plan
 from pijit.core.kernel.plan.nests import reports_flags
-from pijit.core.kernel.plan.operands import ZERO, ArrayVariable, Literal, Name, Operand
+from pijit.core.kernel.plan.operands import NULL, ZERO, ArrayVariable, Literal, Name, Operand
 from pijit.core.kernel.runtime_entries import BAILS_OUT, STATUS, check_call, entry
+from pijit.core.kernel.symbols import LinkSymbol, Meaning
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.stores.tiled_loops import TiledLoops
@@ -69,7 +72,7 @@ class ArrayWriter(Emitter):
         super().__init__(graph, layout)
         self.flavour = flavour
         self.names = dict(names)
-        self.symbols: Dict[str, str] = {}
+        self.symbols: Dict[str, Meaning] = {}
         self.text: Dict[Value, Operand] = {}
         self.plan = plan = make_plan(graph, self.used, flavour)
         self.facts = plan.facts
@@ -77,7 +80,7 @@ class ArrayWriter(Emitter):
         self.buffered = False
         self.slots = 0
         self.reports_own = False  # whether the next ``raised`` checks flags of the kernel's own arithmetic only
-        self.watches: List[str] = []  # variables that are 0 until a watched nest has found a suspicious result
+        self.watches: List[Name] = []  # variables that are 0 until a watched nest has found a suspicious result
         self._known: Dict[str, Operand] = {}  # the operand that has the value of a source
         self._excluded: Set[str] = set()  # conditions that cannot hold after a guard
         self._fitting: Dict[Operand, Set[Operand]] = {}  # size of an axis: sizes that are equal to it, or 1
@@ -86,27 +89,28 @@ class ArrayWriter(Emitter):
 
     # ---- small writers ----
 
-    def guard(self, op: Op, condition: str) -> None:
+    def guard(self, op: Op, condition: Expression) -> None:
         """Leave through the operation's exit, if it has one, when the condition holds."""
         raise NotImplementedError
 
-    def let(self, source: str) -> Operand:
+    def let(self, source: Expression) -> Operand:
         """A variable with this value; a literal or variable stands for itself."""
         return source if isinstance(source, (Name, Literal)) else self.renamed(source)
 
-    def renamed(self, source: str) -> Name:
+    def renamed(self, source: Expression) -> Name:
         """A new variable with this value."""
         name = self.fresh()
         self.line("%s = %s" % (name, source))
         return name
 
-    def pure(self, source: str) -> Operand:
+    def pure(self, source: Expression) -> Operand:
         """As ``let``, for a source with the same value everywhere in the block: it is written once."""
-        if source in self._known:
-            return self._known[source]
+        key = str(source)
+        if key in self._known:
+            return self._known[key]
         name = self.let(source)
         if self.depth == self._block_depth:
-            self._known[source] = name
+            self._known[key] = name
         return name
 
     def guard_once(self, op: Op, condition: str) -> None:
@@ -162,7 +166,7 @@ class ArrayWriter(Emitter):
     def runtime(self, name: str, *args: Any) -> str:
         """The source of a call of a runtime function."""
         check_call(name, args)
-        return "call(%s)" % ", ".join([self.runtime_address(name)] + [str(arg) for arg in args])
+        return "call(%s)" % listed([self.runtime_address(name), *args])
 
     def runtime_address(self, name: str) -> str:
         """The source of the address of a runtime function."""
@@ -220,15 +224,15 @@ class ArrayWriter(Emitter):
         function += "f" if single else ""
         name = "libm_" + function
         if name not in self.names:
-            symbol = symbols.symbol("pijit.libm." + function, _launcher.libm(function))
-            self.names[name], self.symbols[name] = intrinsics.symbol_caller(symbol, arity, single), symbol
+            symbol = symbols.libm_symbol(function, _launcher.libm(function))
+            self.names[name], self.symbols[name] = intrinsics.symbol_caller(symbol.name, arity, single), symbol
         return name
 
     def breaker(self, signals: bool) -> str:
         """The name of a global that reads the eval breaker, or the word for ``signals``. All threads share both."""
         name, address = ("signals", _launcher.SIGNALS) if signals else ("eval_breaker", _launcher.EVAL_BREAKER)
-        symbol = symbols.symbol("pijit." + name, cast(int, address))
-        self.names[name], self.symbols[name] = intrinsics.symbol_reader(symbol), symbol
+        symbol = symbols.word_symbol(name, cast(int, address))
+        self.names[name], self.symbols[name] = intrinsics.symbol_reader(symbol.name), symbol
         return name
 
     def asks(self, signals: bool) -> str:
@@ -245,51 +249,50 @@ class ArrayWriter(Emitter):
 
     def object_address(self, symbol: str, known: Any) -> str:
         """The name of a global that returns the address of an object, which lives as long as the process."""
-        return self.address_of(symbols.symbol(symbol, id(known), known), "object_")
+        return self.address_of(symbols.object_symbol(symbol, known), "object_")
 
-    def address_of(self, symbol: str, prefix: str) -> str:
+    def address_of(self, symbol: LinkSymbol, prefix: str) -> str:
         """The name of a global that returns the address of a symbol."""
         for name, known in self.symbols.items():
             if known == symbol:
                 return name
         name = "%s%d" % (prefix, len(self.symbols))
-        self.names[name], self.symbols[name] = intrinsics.symbol_address(symbol), symbol
+        self.names[name], self.symbols[name] = intrinsics.symbol_address(symbol.name), symbol
         return name
 
     def nest_name(self, nest: Nest) -> str:
         """The name of a global that runs a loop nest."""
-        symbol = repr(tuple(nest))
         for name, known in self.symbols.items():
-            if known == symbol:
+            if known == nest:
                 return name
         name = "nest_%d" % len(self.symbols)
-        self.names[name], self.symbols[name] = nest_intrinsic(nest), symbol
+        self.names[name], self.symbols[name] = nest_intrinsic(nest), nest
         self.line("# %s: %r" % (name, nest))
         return name
 
     # ---- memory of arrays ----
 
-    def need_buffer(self, op: Op, size: str) -> None:
+    def need_buffer(self, op: Op, size: Expression) -> None:
         """Make ``buffer_d`` the address of at least ``size`` bytes, for use within a statement.
 
         The buffer stays between iterations of a loop, so that its pages are touched once.
         """
         self.buffered = True
-        size = self.let(size)
-        self.line("if %s > buffer_n:" % size)
+        wanted = self.let(size)
+        self.line("if %s > buffer_n:" % wanted)
         self.depth += 1
         self.indented("if buffer_o != 0:", self.runtime("release", "frame", "buffer_o"))
-        made = self.new_array(op, Array(np.dtype(np.uint8), 1, "C"), self.fresh(), [size], private=True)
+        made = self.new_array(op, Array(np.dtype(np.uint8), 1, "C"), str(self.fresh()), [wanted], private=True)
         self.line("buffer_d = %s" % made.data)
         self.line("buffer_o = %s" % made.object)
-        self.line("buffer_n = %s" % size)
+        self.line("buffer_n = %s" % wanted)
         self.depth -= 1
 
     # ---- arrays ----
 
     def array_at(self, value: Value, word: int) -> ArrayVariable:
         """An input array whose descriptor starts at a frame word."""
-        array = ArrayVariable.named(value)
+        array = variables_of(value)
         for offset, variable in enumerate((array.data, array.object) + array.shape + array.shown):
             self.line("%s = ld_i8(frame, %d)" % (variable, 8 * (word + offset)))
         return array
@@ -297,20 +300,20 @@ class ArrayWriter(Emitter):
     def describe(self, kind: Array, name: str, at: int, shape: Sequence[Operand]) -> ArrayVariable:
         return self.describe_at(kind, name, "address_of_word(frame, %d)" % at, shape)
 
-    def describe_at(self, kind: Array, name: str, address: str, shape: Sequence[Operand]) -> ArrayVariable:
+    def describe_at(self, kind: Array, name: str, address: Expression, shape: Sequence[Operand]) -> ArrayVariable:
         """Variables for an array whose descriptor the runtime has completed."""
-        address = self.let(address)
-        array = ArrayVariable.of_layout(kind, name, shape)
-        self.line("%s = ld_i8(%s, 0)" % (array.data, address))
-        self.line("%s = ld_i8(%s, 8)" % (array.object, address))
+        words = self.let(address)
+        array = variables_of_layout(kind, name, shape)
+        self.line("%s = ld_i8(%s, 0)" % (array.data, words))
+        self.line("%s = ld_i8(%s, 8)" % (array.object, words))
         for axis, variable in enumerate(array.shown):
-            self.line("%s = ld_i8(%s, %d)" % (variable, address, 8 * (2 + kind.ndim + axis)))
+            self.line("%s = ld_i8(%s, %d)" % (variable, words, 8 * (2 + kind.ndim + axis)))
         return array
 
     def descriptor(self, array: ArrayVariable, at: int) -> Operand:
-        """Write the array's descriptor at scratch word ``at``; returns its address as text. The object word stays 0."""
-        return self.let("set_words(frame, %d, %s)" % (at, ", ".join(
-            (array.data, "0") + array.shape + array.shown)))
+        """Write the array's descriptor at scratch word ``at``; returns its address. The object word stays 0."""
+        return self.let("set_words(frame, %d, %s)" % (at, listed([
+            array.data, NULL, *array.shape, *array.shown])))
 
     def with_object(self, value: Value) -> ArrayVariable:
         """The array, after writing code that makes its object if a view or a stack array has none yet."""
@@ -341,14 +344,14 @@ class ArrayWriter(Emitter):
                   order: int = 0, private: bool = False) -> ArrayVariable:
         """Allocate an array of a shape; leaves by the operation's exit when there is no memory."""
         at = self.layout.scratch(2 + 2 * len(shape))
-        address = self.let("set_words(frame, %d, %s)" % (at, ", ".join(["0", "0"] + list(shape))))
+        address = self.let("set_words(frame, %d, %s)" % (at, listed([NULL, NULL, *shape])))
         self.checked("alloc", "frame", address, type_number(kind.dtype, private), len(shape), order, op=op)
         return self.describe(kind, name, at, shape)
 
     # ---- loop nests ----
 
     def nest(self, shape: Sequence[Operand], arrays: Sequence[ArrayVariable],
-             body: Callable[[List[Tuple[str, str]]], None]) -> None:
+             body: Callable[[List[Place]], None]) -> None:
         """Write a loop over ``shape``; ``body`` gets (address, byte offset) of the current element of each array.
 
         The arrays broadcast to the shape.
@@ -356,7 +359,7 @@ class ArrayWriter(Emitter):
         padded = [[ZERO] * (len(shape) - len(array.shape)) + [
             ZERO if size.value == 1 else self.broadcast_stride(array, axis, shape)
             for axis, size in enumerate(array.shape)] for array in arrays]
-        rows = [array.data for array in arrays]
+        rows: List[Operand] = [array.data for array in arrays]
         depth = self.depth
         for axis in range(len(shape)):
             index = self.fresh()
@@ -384,13 +387,13 @@ class ArrayWriter(Emitter):
 
     # ---- scalars and elements ----
 
-    def element(self, dtype: np.dtype[Any], place: Tuple[str, str]) -> str:
+    def element(self, dtype: np.dtype[Any], place: Place) -> str:
         """The source that reads one element, in the form of a scalar variable."""
         return "ld_%s(%s, %s)" % ((memory_code(dtype),) + place)
 
-    def converted(self, source: str, kind: Scalar, dtype: np.dtype[Any], op: Op,
-                  unchecked: bool = False) -> str:
-        """A scalar's text converted to another dtype; leaves by the operation's exit when it does not fit.
+    def converted(self, source: Expression, kind: Scalar, dtype: np.dtype[Any], op: Op,
+                  unchecked: bool = False) -> Expression:
+        """A scalar converted to another dtype; leaves by the operation's exit when it does not fit.
 
         ``unchecked``: integers wrap, as in NumPy arrays.
         """

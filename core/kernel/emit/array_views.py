@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Iterator, List, Optional, Sequence, Tuple, cas
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.kernel.emit.array_values import memory_code
+from pijit.core.kernel.emit.array_variables import contiguous_last
+from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.plan.operands import (
     ONE,
     ZERO,
@@ -13,7 +15,6 @@ from pijit.core.kernel.plan.operands import (
     Name,
     Operand,
     array_type,
-    contiguous_last,
     dtype_of,
     integer,
     result_of,
@@ -180,7 +181,7 @@ def beyond(positions: Sequence[Operand], shape: Sequence[Operand]) -> str:
     return _any_of(["beyond(%s, %s)" % pair for pair in zip(positions, shape)])
 
 
-def offset(positions: Sequence[str], strides: Sequence[Operand]) -> str:
+def offset(positions: Sequence[Expression], strides: Sequence[Operand]) -> str:
     terms = ["imul(%s, %s)" % pair for pair in zip(positions, strides)] or ["0"]
     while len(terms) > 1:
         terms[:2] = ["iadd(%s, %s)" % tuple(terms[:2])]
@@ -233,7 +234,7 @@ def write_view(emitter: KernelEmitter, op: Op) -> None:
             shape.append(length)
             strides.append(_scaled(emitter, stride, step))
             shown.append(_scaled(emitter, extent, shown_step))
-    data: str = array.data
+    data: Expression = array.data
     for offset in offsets:
         data = "iadd(%s, %s)" % (data, offset)
     _define_view(emitter, op, array, emitter.pure(data), shape + list(array.shape[axis:]),
@@ -288,7 +289,7 @@ def _slice(emitter: KernelEmitter, op: Op, item: str, values: Iterator[Value],
     stride = emitter.text[cast(Value, step)]
     if known is None or known in (0, -2 ** 63):
         emitter.guard(op, "either(%s == 0, %s == (%d))" % (stride, stride, -2 ** 63))
-    down = "%s < 0" % stride
+    down: Expression = "%s < 0" % stride
     if known is None:
         down = emitter.pure(down)
     first = emitter.pure(_end(emitter, start, down, size, "isub(%s, 1)" % size, "0"))
@@ -302,7 +303,7 @@ def _constant_cut(emitter: KernelEmitter, start: Optional[Value],
                   stop: Optional[Value]) -> Optional[Tuple[int, int]]:
     """(elements that ``[start:stop]`` drops at the front, elements at the end), if constants tell for any length.
 
-    Slices that drop equally many elements then have textually equal lengths, so their shapes need no check.
+    Slices that drop equally many elements then have equal lengths, so their shapes need no check.
     """
     front = 0 if start is None else emitter.facts.constants.get(start)
     end = 0 if stop is None else emitter.facts.constants.get(stop)
@@ -312,7 +313,8 @@ def _constant_cut(emitter: KernelEmitter, start: Optional[Value],
     return int(front), -int(end)
 
 
-def _end(emitter: KernelEmitter, value: Optional[Value], down: str, size: str, absent_down: str, absent_up: str) -> str:
+def _end(emitter: KernelEmitter, value: Optional[Value], down: Expression, size: Operand, absent_down: Expression,
+         absent_up: Expression) -> str:
     """One end of a slice, for both directions."""
     if value is None:
         return "choose(%s, %s, %s)" % (down, absent_down, absent_up)

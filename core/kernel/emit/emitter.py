@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, List, Sequence, Set, Tuple
 
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
 from pijit.core.kernel.abi import FrameLayout
+from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.exit_causes import Causes
 from pijit.core.kernel.plan import control_tree
 from pijit.core.kernel.plan.operands import Name
@@ -16,14 +17,15 @@ from pijit.core.kernel.plan.operands import Name
 FLAG_NAME = "_jump"
 
 
-def sequential(pairs: Sequence[Tuple[str, str]], fresh: Callable[[], str]) -> List[Tuple[str, str]]:
+def sequential(pairs: Sequence[Tuple[Expression, Expression]],
+               fresh: Callable[[], Expression]) -> List[Tuple[Expression, Expression]]:
     """Order assignments so that they have the effect of one simultaneous assignment.
 
-    ``pairs`` are (target variable, source text). Sources that are variables are compared by name; others are
-    constants. ``fresh()`` names a new variable, which breaks a cycle.
+    ``pairs`` are (target variable, source). Sources that are variables are compared by name; others are constants.
+    ``fresh()`` names a new variable, which breaks a cycle.
     """
     waiting = [(target, source) for target, source in pairs if target != source]
-    ordered: List[Tuple[str, str]] = []
+    ordered: List[Tuple[Expression, Expression]] = []
     while waiting:
         sources = {source for _, source in waiting}
         ready = [pair for pair in waiting if pair[0] not in sources]
@@ -68,10 +70,10 @@ class Emitter:
     def operation(self, op: Op) -> None:
         raise NotImplementedError
 
-    def condition(self, value: Value) -> str:
+    def condition(self, value: Value) -> Expression:
         raise NotImplementedError
 
-    def moves(self, jump: Jump) -> Sequence[Tuple[str, str]]:
+    def moves(self, jump: Jump) -> Sequence[Tuple[Expression, Expression]]:
         """(variable, source) for each parameter of the target that something uses."""
         raise NotImplementedError
 

@@ -25,6 +25,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import UNDER_MASK
 from pijit.core.graph.passes.fusion import operands, scalar_operation
 from pijit.core.graph.types import Array
+from pijit.core.kernel.emit.expressions import Expression, listed
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 from pijit.core.kernel.llvm.nest.threads import SharedWork, write_shared
@@ -111,13 +112,13 @@ class ExponentBounds:
             return
         with self._unless_assumed():
             for value, name in touched:
-                larger = str(UNKNOWN)
+                larger: Operand = _number(UNKNOWN)
                 if dtype_of(value) == dtype_of(root):
                     larger = emitter.let("choose(%s < %s, %s, %s)" % (name, proof.bound, proof.bound, name))
                 emitter.line("%s = choose(%s == 1, %s, %d)" % (name, proof.flag_free, larger, UNKNOWN))
 
     def write(self, group: Sequence[Op], shape: Sequence[Operand],
-              scalars: Dict[Tuple[Value, str], str],
+              scalars: Dict[Tuple[Value, str], Expression],
               unless: Optional[Callable[[], str]] = None) -> Optional[Proof]:
         """Write the scan and the propagation of bounds. Returns None if the proof would always fail.
 
@@ -166,7 +167,7 @@ class ExponentBounds:
             emitter.indented("if %s == 1:" % self.assumed, "%s = 1" % flag_free)
         return Proof(flag_free, result)
 
-    def known(self, group: Sequence[Op], scalars: Dict[Tuple[Value, str], str]) -> Optional[Proof]:
+    def known(self, group: Sequence[Op], scalars: Dict[Tuple[Value, str], Expression]) -> Optional[Proof]:
         """As `write`, without a scan, for a group that never leaves because of a flag."""
         arrays, root_of = float_arrays(group), self.emitter.facts.root_of
         if not arrays or any(root_of(value) not in self.bounds for value in arrays):
@@ -175,7 +176,7 @@ class ExponentBounds:
         worst = self.propagate(group, {value: self.bounds[root_of(value)] for value in arrays}, scalars, result)
         return Proof(self.emitter.let("choose(%s <= 0, 1, 0)" % worst), result)
 
-    def make(self, group: Sequence[Op], shape: Sequence[Operand], scalars: Dict[Tuple[Value, str], str]) -> None:
+    def make(self, group: Sequence[Op], shape: Sequence[Operand], scalars: Dict[Tuple[Value, str], Expression]) -> None:
         """Before a group computes a new array: write its bound, if a store reads the array."""
         name = self.made.get(result_of(group[-1]))
         if name is None:
@@ -185,7 +186,7 @@ class ExponentBounds:
             proof.flag_free, proof.bound, UNKNOWN)))
 
     def propagate(self, group: Sequence[Op], arrays: Mapping[Value, Operand],
-                  scalars: Dict[Tuple[Value, str], str], result: Name) -> Operand:
+                  scalars: Dict[Tuple[Value, str], Expression], result: Name) -> Operand:
         """Write the bounds of all results. Returns a variable that is above 0 if something may be infinite.
 
         That is an operand, a divisor's reciprocal, or a result.
@@ -217,7 +218,7 @@ class ExponentBounds:
         emitter.line("%s = %s" % (result, last))
         return worst
 
-    def _leaf(self, value: Value, scalar: str, divides: bool) -> Operand:
+    def _leaf(self, value: Value, scalar: Expression, divides: bool) -> Operand:
         """The bound of an array of integers, of a scalar, or of a divisor's reciprocal."""
         if isinstance(value.type, Array):
             return _number(8 * value.type.dtype.itemsize)
@@ -233,7 +234,7 @@ def _number(value: int) -> Operand:
     return Literal(value, str(value))
 
 
-def _combined(name: str, bounds: List[Operand]) -> str:
+def _combined(name: str, bounds: List[Operand]) -> Expression:
     if name in ("add", "sub"):
         return "iadd(%s, 1)" % _larger(*bounds)
     if name in ("picked", "where"):
@@ -243,7 +244,7 @@ def _combined(name: str, bounds: List[Operand]) -> str:
     return bounds[0]
 
 
-def _larger(one: str, other: str) -> str:
+def _larger(one: Expression, other: Expression) -> str:
     return "choose(%s < %s, %s, %s)" % (one, other, other, one)
 
 
@@ -286,10 +287,10 @@ def look(emitter: KernelEmitter, array: ArrayVariable, count: Operand) -> str:
     code, least = array.type.dtype.char, emitter.flavour.least
     name = "below_all_%s" % code
     emitter.names[name] = below_all(array.type.dtype, least)
-    emitter.symbols[name] = "%s, %d" % (name, least)
-    words = [emitter.runtime_address("parallel")] * bool(least)
+    emitter.symbols[name] = (name, least)
+    words: List[Expression] = [emitter.runtime_address("parallel")] * bool(least)
     words += [count, array.data, "(%d)" % array.type.dtype.itemsize]
-    return "%s(%s)" % (name, ", ".join(words))
+    return "%s(%s)" % (name, listed(words))
 
 
 def below_all(dtype: np.dtype[Any], least: int) -> Intrinsic:

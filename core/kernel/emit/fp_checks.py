@@ -21,6 +21,7 @@ import numpy as np
 from pijit.core.graph.ir import Op, SideExit
 from pijit.core.graph.ops import PRECEDES_CHECKS
 from pijit.core.graph.types import half_of
+from pijit.core.kernel.emit.expressions import Expression, listed
 from pijit.core.kernel.llvm.fp_check_codes import CODES, LAST, QUOTIENTS, UNDERFLOW
 from pijit.core.kernel.plan.operands import Name, Operand, scalar_type
 from pijit.core.named_tuples import NamedTuple
@@ -78,15 +79,15 @@ class FpChecks:
             return
         self.waiting, self.exit = [], None
         shown = {operand for check in checks for operand in check.operands[:1 if check.what in QUOTIENTS else 2]}
-        items: List[str] = []
+        items: List[Expression] = []
         for check in checks:
             items.append("(%d)" % (CODES[check.what] + (0 if check.result in shown else LAST)))
             items += [check.result, *check.operands]
         underflow = "(%d)" % any(check.always_checked & UNDERFLOW for check in checks)
         emitter = self.emitter
-        emitter.line("if float_suspect(%s):" % ", ".join([underflow] + items))
+        emitter.line("if float_suspect(%s):" % listed([underflow, *items]))
         emitter.depth += 1
-        emitter.line("if float_raised(%s):" % ", ".join([underflow, emitter.runtime_address("flags_listened")] + items))
+        emitter.line("if float_raised(%s):" % listed([underflow, emitter.runtime_address("flags_listened"), *items]))
         emitter.depth += 1
         emitter.take_because([check.op for check in checks], exit)
         emitter.depth -= 2

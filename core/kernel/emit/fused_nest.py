@@ -21,11 +21,12 @@ from pijit.core.graph.passes.fusion import COUNTS, converts, counts_true, may_le
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.emit.array_ops import broadcast, like_size, require_fit, write_ufunc
 from pijit.core.kernel.emit.array_values import type_number
+from pijit.core.kernel.emit.expressions import Expression, listed
 from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
 from pijit.core.kernel.emit.reductions import new_result
 from pijit.core.kernel.emit.rolled_operands import rolled_operands
 from pijit.core.kernel.emit.stack_arrays import made_array
-from pijit.core.kernel.llvm.nest.description import UNIT, Nest
+from pijit.core.kernel.llvm.nest.description import UNIT, Nest, Step
 from pijit.core.kernel.llvm.nest.description import ZERO as STRIDE_ZERO
 from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_RUN, runs_are_cut
 from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
@@ -73,12 +74,12 @@ def _tables(emitter: KernelEmitter, group: List[Op]) -> List[ArrayVariable]:
     return [emitter.arrays[value] for value in tables_of(group)]
 
 
-def _steps(emitter: KernelEmitter, group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
+def _steps(emitter: KernelEmitter, group: List[Op]) -> Tuple[Step, ...]:
     return steps_of(group, emitter.plan.left_out_steps)
 
 
 def _require_elements(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand],
-                      tables: List[ArrayVariable]) -> List[str]:
+                      tables: List[ArrayVariable]) -> List[Operand]:
     """The words of the arrays in which elements are found. Leaves where such an array, or a broadcast of indices, is
     empty.
 
@@ -92,7 +93,8 @@ def _require_elements(emitter: KernelEmitter, group: List[Op], shape: Sequence[O
     return [word for table in tables for word in (table.data,) + table.strides + table.shape]
 
 
-def write_operands(emitter: KernelEmitter, group: List[Op]) -> Tuple[List[ArrayVariable], List[str], List[Operand]]:
+def write_operands(emitter: KernelEmitter, group: List[Op]) -> Tuple[
+        List[ArrayVariable], List[Expression], List[Operand]]:
     """Write the tests of a group's operands. Returns the arrays, the scalars, and the shape of the nest."""
     values, wanted = find_leaves(group)
     arrays = [emitter.arrays[value] for value in values]
@@ -160,7 +162,7 @@ def single(op: Op, group: List[Op], attrs: Optional[Dict[str, Any]] = None) -> O
     return Op(op.name, op.args, op.attrs if attrs is None else attrs, op.result, group[0].exit, op.lineno)
 
 
-def write_watched(emitter: KernelEmitter, group: List[Op], write: Callable[[str], None]) -> None:
+def write_watched(emitter: KernelEmitter, group: List[Op], write: Callable[[Name], None]) -> None:
     """Write a watched nest, and after it the single operations, which run once the nest has found a suspicious result.
 
     ``write`` writes the nest, with the variable for what it finds. While the variable is not 0 the nest is skipped.
@@ -186,7 +188,7 @@ def write_watched(emitter: KernelEmitter, group: List[Op], write: Callable[[str]
 
 
 def count_true(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], arrays: List[ArrayVariable],
-               scalars: Sequence[str]) -> None:
+               scalars: Sequence[Expression]) -> None:
     """Count the true elements of what the group computes, along all axes, or test whether any or all are true."""
     first, last, dtype = group[0], group[-1], np.dtype(np.int64)
     steps = watched_steps(group, emitter.flavour.fast)
@@ -199,7 +201,7 @@ def count_true(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand]
                 "".join(code for _, code in find_leaves(group)[1]), _steps(emitter, group), True, _kinds(tables),
                 emitter.flavour.least, watched=steps, whole=True, beside=beside and beside + (-1,))
 
-    def write(odd: str) -> None:
+    def write(odd: Expression) -> None:
         run_nest(emitter, group, nest, shape, [*words, *target, *scalars], tables, odd)
         count = "ld_i8(frame, %d)" % (8 * at)
         emitter.define(result_of(last), {"sum": count, "any": "%s != 0" % count,
@@ -233,7 +235,8 @@ class NestResult(NamedTuple):
 
 
 def compute(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], arrays: List[ArrayVariable],
-            scalars: Sequence[str], written: NestResult, block: Optional[RowBlock] = None, odd: str = "") -> None:
+            scalars: Sequence[Expression], written: NestResult, block: Optional[RowBlock] = None,
+            odd: Expression = "") -> None:
     """Write the nest, for all rows or for a block of them.
 
     ``block`` are the rows; None: all. ``odd`` is the variable for what a watched nest finds.
@@ -258,7 +261,8 @@ def compute(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], a
                 watched_steps(group, emitter.flavour.fast) if odd else (), beside=beside,
                 families=families(group, emitter.facts) if new else (), delays_stores=delays_stores,
                 rolled=rolled, ends=ends.kind, part=bool(part))
-    run_nest(emitter, group, nest, sizes, [*words, *scalars], tables, odd or ends.written, places + ends.words + part)
+    run_nest(emitter, group, nest, sizes, [*words, *scalars], tables, odd or ends.written,
+             [*places, *ends.words, *part])
 
 
 def as_one_axis(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand],
@@ -272,20 +276,21 @@ def as_one_axis(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand
 
 
 def _product(shape: Sequence[Operand]) -> str:
-    return "imul(" * (len(shape) - 1) + shape[0] + "".join(", %s)" % size for size in shape[1:])
+    return "imul(" * (len(shape) - 1) + str(shape[0]) + "".join(", %s)" % size for size in shape[1:])
 
 
 def _kinds(tables: List[ArrayVariable]) -> Tuple[Tuple[str, int], ...]:
     return tuple((table.type.dtype.char, len(table.shape)) for table in tables)
 
 
-def run_nest(emitter: KernelEmitter, group: List[Op], nest: Nest, shape: Sequence[Operand], words: List[str],
-              tables: List[ArrayVariable], odd: str = "", places: Sequence[str] = ()) -> None:
+def run_nest(emitter: KernelEmitter, group: List[Op], nest: Nest, shape: Sequence[Operand],
+             words: Sequence[Expression], tables: List[ArrayVariable], odd: Expression = "",
+             places: Sequence[Expression] = ()) -> None:
     """Write the call of the nest; leaves where an index was out of range."""
-    words = list(shape) + words + _require_elements(emitter, group, shape, tables) + list(places)
+    given = [*shape, *words, *_require_elements(emitter, group, shape, tables), *places]
     if nest.least:
-        words.insert(0, emitter.runtime_address("parallel"))
-    call = "%s(%s)" % (emitter.nest_name(nest), ", ".join(words))
+        given.insert(0, emitter.runtime_address("parallel"))
+    call = "%s(%s)" % (emitter.nest_name(nest), listed(given))
     if not tables:
         emitter.line("%s = %s" % (odd, call) if odd else call)
         return
@@ -293,10 +298,10 @@ def run_nest(emitter: KernelEmitter, group: List[Op], nest: Nest, shape: Sequenc
 
 
 def nest_operands(emitter: KernelEmitter, shape: Sequence[Operand],
-              arrays: Sequence[ArrayVariable]) -> Tuple[str, List[str], Tuple[int, ...]]:
+              arrays: Sequence[ArrayVariable]) -> Tuple[str, List[Expression], Tuple[int, ...]]:
     """(kinds of last strides, data and strides of each array, which array each is part of) for a nest over a shape."""
     lasts, beside = last_strides(shape, arrays)
-    words: List[str] = []
+    words: List[Expression] = []
     for number, array in enumerate(arrays):
         first = beside[number] if beside else -1
         words.append(array.data if first < 0 else integer(array.origin[1] - arrays[first].origin[1]))
@@ -307,7 +312,7 @@ def nest_operands(emitter: KernelEmitter, shape: Sequence[Operand],
 
 
 def sum_rows(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], arrays: List[ArrayVariable],
-             scalars: Sequence[str]) -> None:
+             scalars: Sequence[Expression]) -> None:
     """Write the sums, along the last axis, of what the group computes: a new array or a scalar."""
     first, last, made = group[0], group[-1], result_of(group[-1])
     dtype = dtype_of(last.args[0])
@@ -393,7 +398,7 @@ def allocate(emitter: KernelEmitter, group: List[Op], shape: List[Operand]) -> A
         if op.name == "gather":
             known[result_of(op)] = _described(emitter, op.args[1], known)
             continue
-        words, sizes = [], []  # type: List[str], List[Sequence[Operand]]
+        words, sizes = [], []  # type: List[Expression], List[Sequence[Operand]]
         for number, (value, dtype) in enumerate(zip(op.args, loop_dtypes(op.attrs["types"])[0])):
             described = _described(emitter, value, known)
             size = dtype.itemsize if dtype_of(value) == dtype else 0
@@ -403,9 +408,9 @@ def allocate(emitter: KernelEmitter, group: List[Op], shape: List[Operand]) -> A
                 sizes.append(described.shape)
         own = broadcast(emitter, group[0], sizes)
         address = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(2 + 2 * len(own)),
-                                                            ", ".join([NULL, NULL, *own])))
+                                                            listed([NULL, NULL, *own])))
         likes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)),
-                                                          ", ".join(words)))
+                                                          listed(words)))
         if op is not last:
             emitter.guard(group[0], "%s != 0" % emitter.runtime(
                 "layout_like", address, len(own), dtype_of(result_of(op)).itemsize, len(op.args), likes))

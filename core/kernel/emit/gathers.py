@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, List, Tuple
+from typing import TYPE_CHECKING, List
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from pijit.core.graph.ir import Op
 from pijit.core.kernel.emit.array_ops import broadcast
 from pijit.core.kernel.emit.array_values import memory_code
 from pijit.core.kernel.emit.array_views import beyond, offset
+from pijit.core.kernel.emit.expressions import Place
 from pijit.core.kernel.emit.stack_arrays import made_array
 from pijit.core.kernel.plan.operands import ArrayVariable, Operand, result_of
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 
-def _position(emitter: KernelEmitter, index: ArrayVariable, place: Tuple[str, str], size: Operand) -> Operand:
+def _position(emitter: KernelEmitter, index: ArrayVariable, place: Place, size: Operand) -> Operand:
     text = emitter.element(index.type.dtype, place)
     if index.type.dtype == np.dtype(np.uint64):
         text = "as_signed(%s)" % text
@@ -30,7 +31,7 @@ def write_gather(emitter: KernelEmitter, op: Op) -> None:
     shape = broadcast(emitter, op, [index.shape for index in indices])
     result = made_array(emitter, op, result_of(op), shape)
 
-    def body(places: List[Tuple[str, str]]) -> None:
+    def body(places: List[Place]) -> None:
         positions = [_position(emitter, index, place, size)
                      for index, place, size in zip(indices, places, table.shape)]
         emitter.guard(op, beyond(positions, table.shape))

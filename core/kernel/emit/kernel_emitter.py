@@ -17,8 +17,10 @@ from pijit.core.kernel.abi import FrameLayout, part_word
 from pijit.core.kernel.emit import fused_nest, scalars
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.emit.array_values import ALWAYS_CHECKED, LISTENING, ArrayWriter
+from pijit.core.kernel.emit.array_variables import variables_of
 from pijit.core.kernel.emit.borrowed_buffers import BorrowedBuffers
 from pijit.core.kernel.emit.exponent_bounds import BOUNDS, ExponentBounds
+from pijit.core.kernel.emit.expressions import Expression, listed
 from pijit.core.kernel.emit.fp_checks import FpChecks
 from pijit.core.kernel.emit.gathers import write_gather
 from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
@@ -40,7 +42,7 @@ from pijit.core.kernel.llvm.fp_check_intrinsics import CHECK_INTRINSICS
 from pijit.core.kernel.llvm.fp_status import STATUS
 from pijit.core.kernel.options import FAST, PLAIN, CompileOptions
 from pijit.core.kernel.plan.control_tree import LoopNode
-from pijit.core.kernel.plan.operands import ArrayVariable, Literal, Name, Operand, result_of, scalar_type
+from pijit.core.kernel.plan.operands import Literal, Name, Operand, result_of, scalar_type
 
 NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS,
              **CHECK_INTRINSICS, **BOUNDS, **SLOTS, **STATUS, **STRIPS)
@@ -106,7 +108,7 @@ class KernelEmitter(ArrayWriter):
 
     def _name_param(self, param: Value) -> None:
         if isinstance(param.type, Array):
-            self.arrays[param] = ArrayVariable.named(param)
+            self.arrays[param] = variables_of(param)
         elif isinstance(param.type, (Opaque, IteratorType)):
             raise CompileError("a %r cannot be a block parameter" % param.type)
         else:
@@ -114,7 +116,7 @@ class KernelEmitter(ArrayWriter):
 
     # ---- Emitter ----
 
-    def condition(self, value: Value) -> str:
+    def condition(self, value: Value) -> Expression:
         return self.text[value]
 
     def moves(self, jump: Jump) -> List[Tuple[Operand, Operand]]:
@@ -148,11 +150,11 @@ class KernelEmitter(ArrayWriter):
             return
         number, values = self.layout.exit(exit)
         self.fills.before_leaving(values)
-        items = ["frame", str(self.layout.output_word), str(self.answer(number))]
+        items: List[Expression] = ["frame", str(self.layout.output_word), str(self.answer(number))]
         texts = {value: self._shown(value) if isinstance(value.type, Array) else self.text[value]
                  for value in dict.fromkeys(values)}
         items += [texts[value] for value in values]
-        self.line("return leave(%s)" % ", ".join(items))
+        self.line("return leave(%s)" % listed(items))
 
     def _shown(self, value: Value) -> Operand:
         """The object of an array that leaves the kernel; a copy if the array may have memory of the buffer pool."""
@@ -279,7 +281,7 @@ class KernelEmitter(ArrayWriter):
         if checked:
             self.float_checks.add(op, row.flags, fields["r"], [fields["a"], fields["b"]])
 
-    def guard(self, op: Op, condition: str) -> None:
+    def guard(self, op: Op, condition: Expression) -> None:
         """Leave through the operation's exit, if it has one, when the condition holds."""
         if op.exit is None or not condition:
             return
@@ -288,7 +290,7 @@ class KernelEmitter(ArrayWriter):
         self.take_because([op], op.exit)
         self.depth -= 1
 
-    def define(self, value: Value, source: str) -> None:
+    def define(self, value: Value, source: Expression) -> None:
         name = self.text[value] = Name("v%d" % value.id)
         self.line("%s = %s" % (name, source))
 
@@ -334,16 +336,16 @@ def _libm(emitter: KernelEmitter, op: Op) -> None:
     if arity != len(op.args):
         raise CompileError("no libm function %s of %d arguments" % (function, len(op.args)))
     emitter.define(result_of(op), "%s(%s)" % (emitter.libm(function, arity),
-                                          ", ".join(emitter.text[value] for value in op.args)))
+                                          listed(emitter.text[value] for value in op.args)))
     if "finite" in op.attrs:
         emitter.guard(op, "special(%s)" % emitter.text[result_of(op)])
         return
     operands = [emitter.text[value] for value in [result_of(op), *(list(op.args) * 2)[:2]]]
-    emitter.guard(op, "makes_special(%s)" % ", ".join(operands))
+    emitter.guard(op, "makes_special(%s)" % listed(operands))
 
 
 def _power(emitter: KernelEmitter, op: Op) -> None:
-    operands = ", ".join(emitter.text[value] for value in op.args)
+    operands = listed(emitter.text[value] for value in op.args)
     emitter.define(result_of(op), "%s(%s)" % (emitter.libm("pow", 2), operands))
     given = "(%s, %s)" % (emitter.text[result_of(op)], operands)
     if op.attrs["by"] == "python":

@@ -11,8 +11,10 @@ from pijit.core import _launcher
 from pijit.core.graph.ir import Op
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import Array, Object, Scalar
+from pijit.core.kernel.emit.array_variables import size_names
+from pijit.core.kernel.emit.expressions import listed
 from pijit.core.kernel.emit.objects import box_number, spec_words
-from pijit.core.kernel.plan.operands import ArrayVariable, size_names
+from pijit.core.kernel.plan.operands import ArrayVariable, Operand
 from pijit.guards.facts import ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, WARN_ON_WRITE, WRITEABLE
 
 if TYPE_CHECKING:
@@ -28,11 +30,11 @@ def array_flags(kind: Array) -> List[int]:
     return [order | ALIGNED | WRITEABLE | WARN_ON_WRITE, order | ALIGNED | (WRITEABLE if kind.writeable else 0)]
 
 
-def _spec(emitter: KernelEmitter, op: Op) -> str:
+def _spec(emitter: KernelEmitter, op: Op) -> Operand:
     """The address of the words that describe the operands."""
     words = spec_words(emitter, op.args)
     return emitter.let("set_words(frame, %d, %s)" % (
-        emitter.layout.scratch(len(words)), ", ".join(words)))
+        emitter.layout.scratch(len(words)), listed(words)))
 
 
 def _write_invoke(emitter: KernelEmitter, op: Op) -> None:
@@ -66,7 +68,7 @@ def read_result(emitter: KernelEmitter, op: Op, name: str, before: List[Any], af
         wanted = [_OBJECT, _class(emitter, kind), 0, 0, 0]
     else:
         wanted = [box_number(cast(Scalar, kind)), 0, 0, 0, 0]
-    address = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(5), ", ".join(map(str, wanted))))
+    address = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(5), listed(wanted)))
     at = emitter.layout.scratch(2 + 2 * kind.ndim if isinstance(kind, Array) else 2)
     words = before + [address] + after + ["address_of_word(frame, %d)" % at]
     status = emitter.let(emitter.runtime(name, "frame", *words))

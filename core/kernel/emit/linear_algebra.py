@@ -15,6 +15,7 @@ from pijit.core.graph.gufuncs import IGNORED, RAISED, REPORTED, Cores, cores_of
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Scalar
 from pijit.core.kernel.emit.array_values import ALWAYS_CHECKED, LISTENING
+from pijit.core.kernel.emit.expressions import Expression, listed
 from pijit.core.kernel.emit.library_calls import read_result
 from pijit.core.kernel.emit.stack_arrays import made_array
 from pijit.core.kernel.llvm.nest.reciprocal_division import fuses_products
@@ -67,9 +68,9 @@ def _steps(emitter: KernelEmitter, arrays: List[ArrayVariable], operands: Any) -
     return steps
 
 
-def _words(emitter: KernelEmitter, words: Sequence[str]) -> Operand:
+def _words(emitter: KernelEmitter, words: Sequence[Operand]) -> Operand:
     return emitter.let("set_words(frame, %d, %s)" % (
-        emitter.layout.scratch(len(words)), ", ".join(words)))
+        emitter.layout.scratch(len(words)), listed(words)))
 
 
 def write_gufunc(emitter: KernelEmitter, op: Op) -> None:
@@ -99,8 +100,8 @@ def write_gufunc(emitter: KernelEmitter, op: Op) -> None:
     for size in dims[1:] + shape[:1]:
         work = emitter.let("imul(%s, %s)" % (work, size)) if work is not one else size
     table = emitter.let("%s()" % emitter.loop_table(loop["ufunc"], loop["loop"]))
-    run = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, pointers, _words(emitter, dims), _words(emitter, steps)]
-    run.append(work)
+    run: List[Expression] = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, pointers, _words(emitter, dims),
+                             _words(emitter, steps), work]
     if _has_orders(loop, kind):
         emitter.checked("matmul", *run, kind.itemsize, mask, op=op)
     else:
@@ -141,7 +142,7 @@ def _short_dot(emitter: KernelEmitter, op: Op, arrays: List[ArrayVariable], mask
     emitter.line("if not beyond(%s, %d):" % (size, most + 1))
     emitter.depth += 1
     emitter.line("%s = 0" % at)
-    total = emitter.renamed("(0.0)") if order.wide else Name(done + "_sum")
+    total = emitter.renamed("(0.0)") if order.wide else Name("%s_sum" % done)
     more = order.text % {"total": total, "first": first, "second": second}
     emitter.indented("while %s < %s:" % (at, size), "%s = %s" % (total, more), "%s = iadd(%s, 1)" % (at, at))
     if order.wide:
@@ -153,7 +154,7 @@ def _short_dot(emitter: KernelEmitter, op: Op, arrays: List[ArrayVariable], mask
     return done
 
 
-def _run_loop(emitter: KernelEmitter, op: Op, run: List[str], mask: int) -> None:
+def _run_loop(emitter: KernelEmitter, op: Op, run: List[Expression], mask: int) -> None:
     if mask:
         emitter.line(emitter.runtime("flags_clear"))
     emitter.checked("gufunc", *run, int(op.attrs["errors"] == RAISED), op=op)

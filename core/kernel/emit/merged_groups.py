@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Set
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import may_leave, raises_flags
+from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.emit.fused_nest import (
     allocate,
     as_one_axis,
@@ -48,7 +49,7 @@ def write_merged(emitter: KernelEmitter, merged: MergedGroup) -> None:
         _check_flags(emitter, merged, shape, texts, own)
 
 
-def _check_flags(emitter: KernelEmitter, merged: MergedGroup, shape: List[Operand], texts: Mapping[Any, str],
+def _check_flags(emitter: KernelEmitter, merged: MergedGroup, shape: List[Operand], texts: Mapping[Any, Expression],
                  own: bool) -> None:
     """Leave if operations have raised flags that are reported.
 
@@ -69,7 +70,7 @@ def _check_flags(emitter: KernelEmitter, merged: MergedGroup, shape: List[Operan
 
 
 def _write_nest(emitter: KernelEmitter, group: List[Op], outputs: List[Op], shape: List[Operand],
-                texts: Mapping[Any, str]) -> Dict[Op, int]:
+                texts: Mapping[Any, Expression]) -> Dict[Op, int]:
     """Write the nest of operations that computes the outputs among them. Returns the frame's words with the sums.
 
     ``texts`` are the sources of the scalars.

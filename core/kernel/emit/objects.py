@@ -11,7 +11,8 @@ from pijit.core._launcher import ABI_NUMBERS
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import FOUND, OPS
 from pijit.core.graph.types import BOOL, COMPLEX, FLOAT, INT, Array, Object, SampledClass, Scalar
-from pijit.core.kernel.plan.operands import NULL, result_of, scalar_type
+from pijit.core.kernel.emit.expressions import Expression, listed
+from pijit.core.kernel.plan.operands import NULL, Operand, result_of, scalar_type
 from pijit.guards.facts import ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, WARN_ON_WRITE, WRITEABLE, is_among
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _LAYOUTS = {"C": (C_CONTIGUOUS, C_CONTIGUOUS), "F": (C_CONTIGUOUS | F_CONTIGUOUS
 """By layout: a mask of NumPy's array flags, and the values that these flags must have."""
 
 
-def kind_and_words(emitter: KernelEmitter, value: Value) -> Tuple[int, List[str]]:
+def kind_and_words(emitter: KernelEmitter, value: Value) -> Tuple[int, List[Expression]]:
     """(kind of object that a value becomes, its words); a complex number has one word for each part."""
     kind = value.type
     if isinstance(kind, Array):
@@ -45,7 +46,7 @@ def kind_and_words(emitter: KernelEmitter, value: Value) -> Tuple[int, List[str]
     if isinstance(kind, Object):
         return _BOX_OBJECT, [text]
     scalar = scalar_type(value)
-    words: List[str] = ["creal(%s)" % text, "cimag(%s)" % text] if scalar.dtype.kind == "c" else [text]
+    words: List[Expression] = ["creal(%s)" % text, "cimag(%s)" % text] if scalar.dtype.kind == "c" else [text]
     return box_number(scalar), words
 
 
@@ -54,19 +55,19 @@ def box_number(kind: Scalar) -> int:
     return BOXES[kind] if kind in BOXES else kind.dtype.num
 
 
-def spec_words(emitter: KernelEmitter, values: Sequence[Value]) -> List[str]:
+def spec_words(emitter: KernelEmitter, values: Sequence[Value]) -> List[Expression]:
     """[kind, word, word] of each value, as the runtime reads them."""
-    words: List[str] = []
+    words: List[Expression] = []
     for value in values:
         code, own = kind_and_words(emitter, value)
         words += [str(code)] + (own + ["0"])[:2]
     return words or ["0"]
 
 
-def boxed(emitter: KernelEmitter, value: Value) -> Tuple[int, str]:
+def boxed(emitter: KernelEmitter, value: Value) -> Tuple[int, Operand]:
     """(kind of object that a value becomes, address of its words), for the runtime's effects."""
     code, words = kind_and_words(emitter, value)
-    return code, emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
+    return code, emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), listed(words)))
 
 
 def _effect(emitter: KernelEmitter, op: Op) -> None:
@@ -83,7 +84,7 @@ def _literal(emitter: KernelEmitter, op: Op) -> None:
     """
     words = spec_words(emitter, op.args)
     at = emitter.layout.scratch(len(words))
-    address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(words)))
+    address = emitter.let("set_words(frame, %d, %s)" % (at, listed(words)))
     count = len(op.args) // (2 if op.name == "new_dict" else 1)
     emitter.checked(op.name, "frame", count, address)
     emitter.define(result_of(op), "ld_i8(frame, %d)" % (8 * at))
@@ -171,7 +172,7 @@ def _draw(emitter: KernelEmitter, op: Op) -> None:
     """Draw a random number. The runtime reads the arguments from words and leaves the number in the first one."""
     at = emitter.layout.scratch(2)
     numbers = [emitter.text[value] for value in op.args[1:]] or [NULL]
-    address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(numbers)))
+    address = emitter.let("set_words(frame, %d, %s)" % (at, listed(numbers)))
     emitter.checked("draw", emitter.text[op.args[0]], op.attrs["method"], address, op=op)
     if op.result in emitter.used:
         emitter.define(result_of(op), emitter.read_word(scalar_type(result_of(op)), at))
@@ -198,7 +199,7 @@ def _read(emitter: KernelEmitter, op: Op) -> None:
     operands: List[Any] = [emitter.text[value] for value in op.args[:count]]
     operands += [part for value in op.args[count:] for part in boxed(emitter, value)]
     at = emitter.layout.scratch(max(5, 2 + 2 * kind.ndim) if isinstance(kind, Array) else 2)
-    spec = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(map(str, _wanted(emitter, op)))))
+    spec = emitter.let("set_words(frame, %d, %s)" % (at, listed(_wanted(emitter, op))))
     emitter.checked(op.name, "frame", *operands, spec, op=op)
     if isinstance(kind, Array):
         emitter.arrays[result_of(op)] = emitter.array_at(result_of(op), at)

@@ -12,6 +12,7 @@ import numpy as np
 from pijit.core import _launcher
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Array, Scalar
+from pijit.core.kernel.emit.expressions import Expression, listed
 from pijit.core.kernel.emit.stack_arrays import made_array
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm.float_intrinsics import float_bits
@@ -93,20 +94,20 @@ def new_result(emitter: KernelEmitter, op: Op, leaving: Op,
                                  [result.shape[place] for place in kept], [result.strides[place] for place in kept])
 
 
-def _run(emitter: KernelEmitter, op: Op, source: str, out: str) -> None:
+def _run(emitter: KernelEmitter, op: Op, source: Operand, out: Operand) -> None:
     ufunc, axis, kind = op.attrs["ufunc"], op.attrs["axis"], array_type(op.args[0])
     loop = ufunc.types.index("{0}{0}->{0}".format(kind.dtype.char))
     table = emitter.let("%s()" % emitter.loop_table(ufunc, loop))
     reduced = -1 if axis is None else sum(1 << place for place in axes_of(axis))
-    words: List[str] = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(kind.dtype.num), str(kind.ndim),
-                        source, str(reduced)]
+    words: List[Expression] = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(kind.dtype.num), str(kind.ndim),
+                               source, str(reduced)]
     identity = ufunc.identity
     start = 0 if identity is None else identity
     words += [str(int(identity is not None)),
               str(float_bits(float(start)) if kind.dtype.kind in "fc" else int(start)), out,
               str(emitter.flavour.least if kind.dtype.kind in "fc" or ufunc is np.add else 0),
               str(_BY_COLUMNS.get(ufunc, 0))]
-    spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
+    spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), listed(words)))
     emitter.clear_flags()
     emitter.checked("reduce", "frame", spec, op=op)
     emitter.guard(op, emitter.raised_flags(op))

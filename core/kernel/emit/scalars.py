@@ -37,6 +37,7 @@ class ScalarRow(NamedTuple):
         after: the condition to leave on after it.
         flags: the kind of its check for flags.
         libm: the libm function that it calls; its name is a parameter of the template.
+        is_same: whether the value is the first operand.
     """
 
     value: str
@@ -44,12 +45,11 @@ class ScalarRow(NamedTuple):
     after: str = ""
     flags: str = ""
     libm: str = ""
+    is_same: bool = False
 
-    @property
-    def is_same(self) -> bool:
-        """Whether the value is the first operand."""
-        return self.value == "{a}"
 
+SAME = ScalarRow("{a}", is_same=True)
+"""The row whose value is its operand."""
 
 _RANGE = "outside({r}, {lo}, {hi})"
 
@@ -87,7 +87,7 @@ def _integer_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
     rows["invert", "*", "u"] = ScalarRow("uxor({a}, uint64(18446744073709551615))")
     rows["abs", "*", "i"] = ScalarRow("choose({a} < 0, isub(0, {a}), {a})", "{a} == (%d)" % MINIMUM)
     rows["abs", "*", "n"] = ScalarRow("choose({a} < 0, isub(0, {a}), {a})", "", _RANGE)
-    rows["abs", "*", "u"] = ScalarRow("{a}")
+    rows["abs", "*", "u"] = SAME
     return rows
 
 
@@ -113,10 +113,10 @@ def _other_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
     rows["add", "np", "b"] = rows["or", "*", "b"]
     rows["mul", "np", "b"] = rows["and", "*", "b"]
     rows["invert", "np", "b"] = rows["not", "*", "b"] = ScalarRow("not {a}")
-    rows["abs", "np", "b"] = ScalarRow("{a}")
-    rows["flag", "*", "b"] = ScalarRow("{a}")
+    rows["abs", "np", "b"] = SAME
+    rows["flag", "*", "b"] = SAME
     rows["select", "*", "b"] = ScalarRow("{b} if {a} else {c}")
-    rows["truth", "*", "b"] = ScalarRow("{a}")
+    rows["truth", "*", "b"] = SAME
     rows["truth", "*", "i"] = rows["truth", "*", "n"] = ScalarRow("{a} != 0")
     rows["truth", "*", "u"] = ScalarRow("{a} != uint64(0)")
     rows["truth", "*", "f"] = ScalarRow("{a} != {zero}")
@@ -212,18 +212,18 @@ def cast(kind: Scalar, to: Scalar, checked: bool) -> ScalarRow:
     """The row for a conversion of {a}; with ``checked`` it leaves when the value does not fit."""
     source, target = machine_kind(kind), machine_kind(to)
     if target == "b":
-        return find_row("truth", kind) or ScalarRow("{a}")
+        return find_row("truth", kind) or SAME
     if target == "c":
         return _to_complex(kind, to, checked)
     if source == "b":
-        return _from_integer("choose({a}, 1, 0)", target, to, False)
+        return _from_integer(ScalarRow("choose({a}, 1, 0)"), target, to, False)
     if source in "in":
-        return _from_integer("{a}", target, to, checked)
+        return _from_integer(SAME, target, to, checked)
     if source == "u":
         return _from_unsigned(target, to, checked)
     if source == "f":
         return _from_float(kind, target, to, checked)
-    return ScalarRow("{a}")
+    return SAME
 
 
 def _to_complex(kind: Scalar, to: Scalar, checked: bool) -> ScalarRow:
@@ -231,20 +231,22 @@ def _to_complex(kind: Scalar, to: Scalar, checked: bool) -> ScalarRow:
     half = half_of(to)
     if kind.dtype.kind != "c":
         row = cast(kind, half, checked)
-        return row._replace(value="cpair(%s, %s)" % (row.value, constant(0.0, half)))
+        return row._replace(value="cpair(%s, %s)" % (row.value, constant(0.0, half)), is_same=False)
     if kind.dtype.itemsize == to.dtype.itemsize:
-        return ScalarRow("{a}")
+        return SAME
     if half.dtype.itemsize == 8:
         return ScalarRow("cwiden({a})")
     return ScalarRow("cnarrow({a})", "either(narrow_flags(creal({a})), narrow_flags(cimag({a})))" if checked else "")
 
 
-def _from_integer(a: str, target: str, to: Scalar, checked: bool) -> ScalarRow:
+def _from_integer(number: ScalarRow, target: str, to: Scalar, checked: bool) -> ScalarRow:
+    """The row for a conversion of an integer that another row computes."""
+    a = number.value
     if target == "i":
-        return ScalarRow(a)
+        return number
     if target == "n":
         if checked:
-            return ScalarRow(a, "outside(%s, {lo}, {hi})" % a)
+            return number._replace(before="outside(%s, {lo}, {hi})" % a)
         return ScalarRow("wrap{sign}(%s, {bits})" % a)
     if target == "u":
         return ScalarRow("as_unsigned(%s)" % a, "%s < 0" % a if checked else "")
@@ -255,7 +257,7 @@ def _from_integer(a: str, target: str, to: Scalar, checked: bool) -> ScalarRow:
 
 def _from_unsigned(target: str, to: Scalar, checked: bool) -> ScalarRow:
     if target == "u":
-        return ScalarRow("{a}")
+        return SAME
     if target == "f":
         exact = 2 ** (np.finfo(to.dtype).nmant + 1)
         return ScalarRow("u_to_f%d({a})" % to.dtype.itemsize, "{a} > uint64(%d)" % exact if checked else "")
@@ -268,7 +270,7 @@ def _from_float(kind: Scalar, target: str, to: Scalar, checked: bool) -> ScalarR
     double = "{a}" if kind.dtype.itemsize == 8 else "widen({a})"
     if target == "f":
         if to.dtype.itemsize == kind.dtype.itemsize:
-            return ScalarRow("{a}")
+            return SAME
         if to.dtype.itemsize == 8:
             return ScalarRow("widen({a})")
         return ScalarRow("narrow({a})", "narrow_flags({a})" if checked else "")

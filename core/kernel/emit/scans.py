@@ -9,8 +9,9 @@ import numpy as np
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Array, numpy_scalar
 from pijit.core.kernel.emit.array_values import memory_code
+from pijit.core.kernel.emit.expressions import Expression, Place
 from pijit.core.kernel.emit.stack_arrays import made_array
-from pijit.core.kernel.plan.operands import ArrayVariable, dtype_of, result_of
+from pijit.core.kernel.plan.operands import ZERO, ArrayVariable, dtype_of, result_of
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
@@ -27,7 +28,7 @@ def write_scan(emitter: KernelEmitter, op: Op) -> None:
     result = made_array(emitter, op, result_of(op), source.shape)
     step, size = STEPS[op.attrs["ufunc"], dtype.kind], source.shape[-1]
 
-    def row(places: List[Tuple[str, str]]) -> None:
+    def row(places: List[Place]) -> None:
         (base, first), target = places
         emitter.line("if %s > 0:" % size)
         emitter.depth += 1
@@ -53,17 +54,17 @@ def write_scan(emitter: KernelEmitter, op: Op) -> None:
     emitter.arrays[result_of(op)] = result
 
 
-def _element(emitter: KernelEmitter, op: Op, source: ArrayVariable, place: Tuple[str, str]) -> str:
+def _element(emitter: KernelEmitter, op: Op, source: ArrayVariable, place: Place) -> Expression:
     kind = numpy_scalar(source.type.dtype)
     found = emitter.element(kind.dtype, place)
     return emitter.converted(found, kind, dtype_of(result_of(op)), op, unchecked=True)
 
 
 def _rows(emitter: KernelEmitter, arrays: Sequence[ArrayVariable],
-          body: Callable[[List[Tuple[str, str]]], None]) -> None:
+          body: Callable[[List[Place]], None]) -> None:
     """Run ``body`` with the (address, byte offset) of the first element of each row."""
     if len(arrays[0].shape) == 1:
-        body([(array.data, "(0)") for array in arrays])
+        body([(array.data, ZERO) for array in arrays])
         return
     firsts = [ArrayVariable(Array(array.type.dtype, array.type.ndim - 1, "A"), array.data, array.object,
                             array.shape[:-1], array.strides[:-1]) for array in arrays]

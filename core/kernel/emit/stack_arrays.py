@@ -7,12 +7,13 @@ If a side exit or a call of NumPy needs an object, it gets that of a copy.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.types import Array
+from pijit.core.kernel.emit.array_variables import variables_of_layout
+from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic, field_pointer
 from pijit.core.kernel.plan.escape import MOST_SLOTS, may_be_on_stack
 from pijit.core.kernel.plan.operands import ONE, ArrayVariable, Operand, array_type, integer
@@ -77,16 +78,18 @@ def new_private(emitter: KernelEmitter, op: Op, kind: Array, name: str, shape: S
         return otherwise()
     emitter.slots += 1
     most = SLOT_BYTES // kind.dtype.itemsize
-    array = ArrayVariable.of_layout(kind, name, shape)
+    array = variables_of_layout(kind, name, shape)
     array.lazy = array.in_slot = True
     emitter.line("%s = 0" % array.object)
     emitter.line("%s = slot(frame, %d)" % (array.data, 8 * emitter.layout.scratch(1)))
-    stride: str = integer(kind.dtype.itemsize)
+    stride: Expression = integer(kind.dtype.itemsize)
     for size, shown in zip(reversed(array.shape), reversed(array.shown)):
         emitter.line("%s = %s" % (shown, stride))
         stride = "imul(%s, %s)" % (shown, size)
     longer: List[Operand] = list(itertools.dropwhile(lambda size: size.value == 1, shape)) or [ONE]
-    count = functools.reduce("imul({}, {})".format, longer[1:], str(longer[0]))
+    count: Expression = longer[0]
+    for size in longer[1:]:
+        count = "imul(%s, %s)" % (count, size)
     fits = ["%s <= %d" % (size, most) for size in dict.fromkeys([*shape, count])]
     emitter.line("if not (%s):" % " and ".join(fits))
     emitter.depth += 1

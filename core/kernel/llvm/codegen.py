@@ -18,22 +18,25 @@ from pijit.core.kernel.compile_permission import TooEarly, ask_permission
 from pijit.core.kernel.disk_cache import SUPPORTED, DiskCache, kernel_key, logger
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm.compiler_thread import uninterrupted
-from pijit.core.kernel.symbols import lasts
+from pijit.core.kernel.symbols import Meaning, lasts
 
 SYMBOL = "pijit_kernel"
 
 
-def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_disk: bool = False) -> Tuple[int, Any]:
+def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning], on_disk: bool = False,
+             fast: bool = False) -> Tuple[int, Any]:
     """Machine code for the source of a function ``kernel``: (address, owner of the code).
 
     Arguments:
         source, names: the text, and the intrinsics that it calls.
-        symbols: the symbols of the names whose meaning differs between kernels.
+        symbols: the meanings of the names that differ between kernels.
         on_disk: load the code from the user's cache folder if it is there; otherwise compile and save it there.
+        fast: floating-point arithmetic may be rearranged.
     Raises: CompileError; ForkedError where this process cannot compile.
     """
     def made() -> Tuple[int, Any]:
-        return link(_kept(source, names, symbols) if on_disk and SUPPORTED else object_code(source, names))
+        return link(_kept(source, names, symbols, fast) if on_disk and SUPPORTED
+                    else object_code(source, names, fast))
 
     fork_safety.ensure_usable()
     try:
@@ -45,26 +48,26 @@ def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_dis
         raise CompileError("%s: %s" % (type(error).__name__, error)) from error
 
 
-def _kept(source: str, names: Dict[str, Any], symbols: Dict[str, str]) -> bytes:
+def _kept(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning], fast: bool) -> bytes:
     """The object file of a source, from the disk cache if it is there."""
     passing = [symbol for symbol in symbols.values() if not lasts(symbol)]
     if passing:
-        logger.info("a kernel is not kept: %s means something in this process alone", passing[0])
-        return object_code(source, names)
-    store, key = DiskCache(), kernel_key(source, symbols)
+        logger.info("a kernel is not kept: %s means something in this process alone", passing[0][0])
+        return object_code(source, names, fast)
+    store, key = DiskCache(), kernel_key(source, symbols, fast)
     code = store.load(key)
     if code is None:
-        code = object_code(source, names)
+        code = object_code(source, names, fast)
         store.save(key, code)
     return code
 
 
-def object_code(source: str, names: Dict[str, Any]) -> bytes:
+def object_code(source: str, names: Dict[str, Any], fast: bool = False) -> bytes:
     """The object file of a source."""
-    return library(source, names).emit_native_object()  # type: ignore[no-any-return]
+    return library(source, names, fast).emit_native_object()  # type: ignore[no-any-return]
 
 
-def library(source: str, names: Dict[str, Any]) -> Any:
+def library(source: str, names: Dict[str, Any], fast: bool = False) -> Any:
     """numba's code library of a source; its ``get_llvm_str`` and ``get_asm_str`` show the LLVM IR and the assembly."""
     ask_permission(source)
     fork_safety.load(_imports)
@@ -75,7 +78,7 @@ def library(source: str, names: Dict[str, Any]) -> Any:
     with global_compiler_lock:
         made = _code_generator().create_library(SYMBOL)
         module = made.create_ir_module(SYMBOL)
-        lower(source, names, SYMBOL, module)
+        lower(source, names, SYMBOL, module, fast)
         made.add_ir_module(module)
         made.finalize()
     return made

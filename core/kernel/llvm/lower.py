@@ -17,7 +17,6 @@ from llvmlite import ir
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm.intrinsics import BOOL, F4_TYPE, F8, F8_TYPE, I64, INT, LLVM_TYPES, PAIRS, UINT, Intrinsic
 from pijit.core.kernel.llvm.ssa_names import assigned_once
-from pijit.core.kernel.options import FAST
 from pijit.core.named_tuples import NamedTuple
 
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
@@ -42,16 +41,17 @@ class _Loop(NamedTuple):
     end: Any
 
 
-def lower(source: str, names: Dict[str, Any], symbol: str, module: Any) -> Any:
+def lower(source: str, names: Dict[str, Any], symbol: str, module: Any, fast: bool) -> Any:
     """Add the function ``kernel(frame)`` of a source to a module, under a symbol; its frame is one int64 word.
 
-    ``names`` has the `Intrinsic` of each function that the source calls. Raises CompileError.
+    ``names`` has the `Intrinsic` of each function that the source calls. ``fast``: floating-point arithmetic may be
+    rearranged. Raises CompileError.
     """
     function = ir.Function(module, ir.FunctionType(I64, [I64]), symbol)
     definition = ast.parse(source).body[0]
     assert isinstance(definition, ast.FunctionDef)
-    _Lowering(function, names, source.splitlines(), definition).write(definition.body)
-    if source.startswith(FAST):
+    _Lowering(function, names, definition).write(definition.body)
+    if fast:
         _relax(module)
     _omit_unwind_tables(module)
     return function
@@ -79,10 +79,9 @@ def _relax(module: Any) -> None:
 class _Lowering:
     """Writes the instructions of one function."""
 
-    def __init__(self, function: Any, names: Dict[str, Any], lines: List[str], definition: ast.FunctionDef) -> None:
+    def __init__(self, function: Any, names: Dict[str, Any], definition: ast.FunctionDef) -> None:
         self.names = names
-        self.lines = lines
-        self.returns: Dict[str, Any] = {}
+        self.returns: Dict[Any, Any] = {}
         self.variables: Dict[str, LlvmValue] = {}
         self.loops: List[_Loop] = []
         self.entry = function.append_basic_block("entry")
@@ -130,13 +129,13 @@ class _Lowering:
         self.value(statement.value)
 
     def _return(self, statement: ast.Return) -> None:
-        """Statements with the same text share a block: most exits appear many times in the source."""
-        text, builder = self.lines[statement.lineno - 1].strip(), self.builder
-        if text not in self.returns:
-            self.returns[text] = builder.append_basic_block("return")
-            with builder.goto_block(self.returns[text]):
+        """Statements with equal expressions share a block: most exits appear many times in the source."""
+        key, builder = _structure(statement.value), self.builder
+        if key not in self.returns:
+            self.returns[key] = builder.append_basic_block("return")
+            with builder.goto_block(self.returns[key]):
                 builder.ret(self._as(self.value(statement.value), INT))
-        builder.branch(self.returns[text])
+        builder.branch(self.returns[key])
 
     def _if(self, statement: ast.If) -> None:
         builder = self.builder
@@ -259,6 +258,15 @@ class _Lowering:
         ast.Name: _name, ast.Call: _call, ast.Compare: _compare, ast.BoolOp: _bool_op, ast.UnaryOp: _not,
         ast.IfExp: _choice,
     }
+
+
+def _structure(node: Any) -> Any:
+    """A key of an expression: expressions with equal keys have the same value in the same place."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Call):
+        return (_structure(node.func), *map(_structure, node.args))
+    return type(node), ast.dump(node)
 
 
 def _literal(node: Any) -> Any:

@@ -23,7 +23,7 @@ from pijit.core.graph.passes.fusion import (
 )
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.errors import CompileError
-from pijit.core.kernel.llvm.nest.description import ANY, FAR, STEPS, UNIT, ZERO, likely_kind
+from pijit.core.kernel.llvm.nest.description import ANY, CONVERT, FAR, GATHER, STEPS, UNIT, ZERO, Step, likely_kind
 from pijit.core.kernel.llvm.nest.elements import can_convert
 from pijit.core.kernel.options import CompileOptions
 from pijit.core.kernel.plan.array_layouts import ArrayLayout
@@ -85,7 +85,7 @@ def _is_finite(number: Any) -> bool:
 
 def tables_of(group: List[Op]) -> List[Value]:
     """The arrays in which the group finds elements by index, one for each operation that does so."""
-    return [op.args[0] for op in group if op.name == "gather"]
+    return [op.args[0] for op in group if finds(op)]
 
 
 def _conversions(group: List[Op]) -> Iterator[Tuple[np.dtype[Any], np.dtype[Any]]]:
@@ -111,7 +111,7 @@ def may_underflow(op: Op) -> bool:
 
 
 def finds(op: Op) -> bool:
-    return op.name == "gather"
+    return op.name == GATHER
 
 
 def asked(group: List[Op]) -> List[Op]:
@@ -141,8 +141,8 @@ def watched_steps(group: List[Op], fast: bool) -> Tuple[int, ...]:
                  if op in wanted and (picks_floats(op) or converts(op) or not fast))
 
 
-def steps_of(group: List[Op], left_out: Mapping[Op, Value]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
-    """The steps of a group's nest: (operation, dtypes of its operands, their numbers).
+def steps_of(group: List[Op], left_out: Mapping[Op, Value]) -> Tuple[Step, ...]:
+    """The steps of a group's nest.
 
     ``left_out`` are the operations that are no steps, with the operands that replace them (signed_zeros.py).
     """
@@ -156,17 +156,16 @@ def step_numbers(group: List[Op], left_out: Mapping[Op, Value]) -> Dict[Value, i
     return {item: number - first for item, number in _numbered(group, left_out)[1].items() if isinstance(item, Value)}
 
 
-def _numbered(group: List[Op], left_out: Mapping[Op, Value]) -> Tuple[
-        Tuple[Tuple[str, str, Tuple[int, ...]], ...], Dict[Any, int]]:
+def _numbered(group: List[Op], left_out: Mapping[Op, Value]) -> Tuple[Tuple[Step, ...], Dict[Any, int]]:
     """The steps of a group's nest, and the number of each operand."""
     arrays, scalars = find_leaves(group)
     number: Dict[Any, int] = {item: k for k, item in enumerate(list(arrays) + list(scalars))}
-    steps: List[Tuple[str, str, Tuple[int, ...]]] = []
+    steps: List[Step] = []
     tables = 0
     picked = {op.result for op in group if op.name == "pick"}
     for op in group:
         if converts(op):
-            steps.append(("to_" + dtype_of(result_of(op)).char, dtype_of(op.args[0]).char, (number[op.args[0]],)))
+            steps.append(Step(CONVERT, dtype_of(op.args[0]).char, (number[op.args[0]],), dtype_of(result_of(op)).char))
         if op.name in COMPUTES_NO_ELEMENTS:
             continue
         codes = op.attrs["types"].partition("->")[0]
@@ -178,12 +177,14 @@ def _numbered(group: List[Op], left_out: Mapping[Op, Value]) -> Tuple[
         name = scalar_operation(op)
         if picked and name in DIVIDING and op.args[-1] not in picked and isinstance(op.args[-1].type, Array):
             # operands that are not picked could raise a flag, so 1 takes their place
-            steps.append(("picked", "?" + codes[-1], (number[group[-1].args[1]], numbers[-1])))
+            steps.append(Step("picked", "?" + codes[-1], (number[group[-1].args[1]], numbers[-1])))
             numbers = numbers[:-1] + (len(arrays) + len(scalars) + len(steps) - 1,)
         number[op.result] = len(arrays) + len(scalars) + len(steps)
-        if name == "gather":
-            name, tables = "gather%d" % tables, tables + 1
-        steps.append((name, codes, numbers))
+        if finds(op):
+            steps.append(Step(name, codes, numbers, table=tables))
+            tables += 1
+        else:
+            steps.append(Step(name, codes, numbers))
     return tuple(steps), number
 
 

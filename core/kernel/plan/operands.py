@@ -1,7 +1,6 @@
 """Operands of kernel source: names of variables and constants, and the operands that describe an array.
 
-Decisions look at the class and the value of an operand, never at its text. An operand is a string, so that printing it
-costs nothing.
+Decisions look at the class, the name and the value of an operand. Its text is for the source alone.
 """
 
 from __future__ import annotations
@@ -16,28 +15,52 @@ from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.llvm.nest import description as nests
 
 
-class Operand(str):
-    """A scalar operand; ``value`` is its number if that is known, else None."""
+class Operand:
+    """A scalar operand; ``value`` is its number if that is known, else None. `str` gives its text in the source."""
 
-    __slots__ = ()
+    __slots__ = ("_text",)
     value: Any = None
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return "%s(%r)" % (type(self).__name__, self._text)
 
 
 class Name(Operand):
-    """A variable."""
+    """A variable; equal names are the same variable."""
 
     __slots__ = ()
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Name) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
 
 class ConstantOperand(Operand):
-    """A number. Its text may be a call, such as ``narrow((0.5))``, which a variable holds if it is needed twice."""
+    """A number. Its text may be a call, such as ``narrow((0.5))``, which a variable holds if it is needed twice.
+
+    Constants are equal if their numbers are equal and have one type, in whatever form they are written.
+    """
 
     __slots__ = ("value",)
 
-    def __new__(cls, value: Any, text: str) -> ConstantOperand:
-        made = str.__new__(cls, text)
-        made.value = value
-        return made
+    def __init__(self, value: Any, text: str) -> None:
+        super().__init__(text)
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ConstantOperand) and type(self.value) is type(other.value) \
+            and bool(self.value == other.value)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
 
     @property
     def is_finite(self) -> bool:
@@ -49,10 +72,8 @@ class Literal(ConstantOperand):
 
     __slots__ = ()
 
-    def __new__(cls, value: Any, text: str = "") -> Literal:
-        made = str.__new__(cls, text or "(%r)" % value)
-        made.value = value
-        return made
+    def __init__(self, value: Any, text: str = "") -> None:
+        super().__init__(value, text or "(%r)" % value)
 
 
 @functools.lru_cache(maxsize=256)
@@ -125,18 +146,6 @@ class ArrayVariable:
         return self.rolled is None and self.last_stride == nests.ANY and any(
             stride.value == self.type.dtype.itemsize for stride in self.strides)
 
-    @classmethod
-    def named(cls, value: Value) -> ArrayVariable:
-        """The variables of a block parameter."""
-        name, kind = "v%d" % value.id, cast(Array, value.type)
-        return cls.of_layout(kind, name, size_names(kind, name))
-
-    @classmethod
-    def of_layout(cls, kind: Array, name: str, shape: Sequence[Operand]) -> ArrayVariable:
-        """An array that is no view, with variables of this name for everything except the shape."""
-        shown = [Name("%s_t%d" % (name, axis)) for axis in range(kind.ndim)]
-        return cls(kind, Name(name + "_d"), Name(name + "_o"), shape, contiguous_last(kind, shown), None, shown)
-
     def moves_from(self, other: ArrayVariable) -> List[Tuple[Operand, Operand]]:
         """(variable, source) pairs that assign the other array to this variable."""
         pairs = [(self.data, other.data), (self.object, other.object)]
@@ -162,21 +171,6 @@ def scalar_type(value: Value) -> Scalar:
 def dtype_of(value: Value) -> np.dtype[Any]:
     """The dtype of an array or a scalar."""
     return cast(Array, value.type).dtype
-
-
-def size_names(kind: Array, name: str) -> List[Operand]:
-    """The variables of an array's shape."""
-    return [Name("%s_s%d" % (name, axis)) for axis in range(kind.ndim)]
-
-
-def contiguous_last(kind: Array, strides: Sequence[Operand]) -> List[Operand]:
-    """The strides, with a literal for the one that the layout determines, so that loops can be vectorised."""
-    strides = list(strides)
-    if strides and kind.layout == "C":
-        strides[-1] = integer(kind.dtype.itemsize)
-    if strides and kind.layout == "F":
-        strides[0] = integer(kind.dtype.itemsize)
-    return strides
 
 
 def last_stride_kind(kind: Array, size: Sequence[Optional[int]], stride: Sequence[Optional[int]]) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 from pijit.core import _hook
 from pijit.core.kernel import disk_cache, kernel_record
+from pijit.core.kernel.symbols import LIBM, LOOP, OBJECT, LinkSymbol
 from pijit.joint import joint_cache
 from tests.gradients.joint.joint_gradient import Gradient
 
@@ -24,7 +25,7 @@ import pijit
 from pijit.core.kernel.llvm import codegen
 compiled = []
 whole = codegen.object_code
-codegen.object_code = lambda source, names: compiled.append(source) or whole(source, names)
+codegen.object_code = lambda source, *more: compiled.append(source) or whole(source, *more)
 
 def heat(u, steps):
     for _ in range(steps):
@@ -114,15 +115,17 @@ def test_only_kernels_over_arguments_are_stored():
     assert not kernel_record.is_restorable(record._replace(key=""))
     assert not kernel_record.is_restorable(record._replace(fetch=(Attr(Global("a"), "b"),)))
     assert not kernel_record.is_restorable(record._replace(guards=(IsType(Global("a"), float),)))
-    assert kernel_record.is_restorable(record._replace(symbols=("pijit.libm.pow", "pijit.ufunc.linalg.det.0", "(1, 2)")))
-    assert not kernel_record.is_restorable(record._replace(symbols=("pijit.type.own",)))
+    libm, loop = LinkSymbol("pijit.libm.pow", LIBM, "pow"), LinkSymbol("pijit.ufunc.linalg.det.0", LOOP, "det", "linalg")
+    assert kernel_record.is_restorable(record._replace(symbols=(libm, loop)))
+    assert not kernel_record.is_restorable(record._replace(symbols=(LinkSymbol("pijit.type.own", OBJECT),)))
 
 
 def test_records_of_symbols_that_are_not_here(tmp_path, monkeypatch):
     monkeypatch.setenv("PIJIT_CACHE_DIR", str(tmp_path))
     key = disk_cache.record_key("nothing")
     disk_cache.DiskCache().save(key, b"code")
-    record = kernel_record.KernelRecord(key, ("pijit.ufunc.no_such_function.0",), (), (), (), 3, 3, (), (0,), "f")
+    unknown = LinkSymbol("pijit.ufunc.no_such_function.0", LOOP, "no_such_function")
+    record = kernel_record.KernelRecord(key, (unknown,), (), (), (), 3, 3, (), (0,), "f")
     assert kernel_record.restored(record, ({}, {}), ValueError, ValueError) is None
     assert kernel_record.restored(record._replace(key="ab" * 32, symbols=()), ({}, {}), ValueError, ValueError) is None
 

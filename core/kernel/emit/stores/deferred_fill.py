@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Dict, Optional, Sequence, Union
 from pijit.core.graph.ir import Op, Value
 from pijit.core.kernel.emit.array_values import memory_code
 from pijit.core.kernel.emit.exponent_bounds import count_elements
+from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.llvm.nest import nontemporal
 from pijit.core.kernel.llvm.nest.row_ends import ANYTHING, COPY, LONGEST, NO_ENDS, NUMBER, SHORTEST, Ends
 from pijit.core.kernel.plan.deferred_fills import FillPlan
-from pijit.core.kernel.plan.operands import NULL, ZERO, ArrayVariable
+from pijit.core.kernel.plan.operands import NULL, ZERO, ArrayVariable, Operand
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
-Contents = Union[ArrayVariable, str, None]
+Contents = Union[ArrayVariable, Expression, None]
 """First contents: an array of the same shape, the source of one number for all elements, or None for any contents."""
 
 
@@ -59,10 +60,11 @@ class DeferredFills:
         itemsize = array.type.dtype.itemsize
         if target.type.layout == "C" or target.shape[-1] == array.shape[-1]:
             return NO_ENDS
-        if isinstance(contents, str):
+        if contents is not None and not isinstance(contents, ArrayVariable):
             contents = self._pending[root] = self._number(array, contents)
+        source: Operand = ZERO
         if contents is None:
-            kind, source = ANYTHING, "(0)"
+            kind = ANYTHING
         elif contents.strides and all(stride.value == 0 for stride in contents.strides):
             kind, source = NUMBER, contents.data
         elif contents.type.layout == "C":
@@ -84,7 +86,7 @@ class DeferredFills:
             left, target.data, array.data, array.strides[-2], itemsize))
         emitter.line("%s = isub(isub(%s, %s), %s)" % (right, array.shape[-1], left, size))
         emitter.depth = depth
-        return Ends(kind, [allowed, left, right, source], written)
+        return Ends(kind, [str(word) for word in (allowed, left, right, source)], str(written))
 
     def finish(self, last: Op, target: ArrayVariable, ends: Ends = NO_ENDS) -> None:
         """Write pending contents around the stored elements, and around the row ends, if the nest has written those."""
@@ -111,7 +113,7 @@ class DeferredFills:
         if contents is None:
             return
         array = emitter.arrays[root]
-        if isinstance(contents, str):
+        if not isinstance(contents, ArrayVariable):
             contents = self._number(array, contents)
         sides = [array, contents] + ([around] if around is not None else [])
         words = [emitter.descriptor(side, emitter.layout.scratch(2 + 2 * len(side.shape))) for side in sides]
@@ -121,9 +123,9 @@ class DeferredFills:
         else:
             emitter.line(emitter.runtime("copy_around", *words, *numbers))
 
-    def _number(self, array: ArrayVariable, text: str) -> ArrayVariable:
+    def _number(self, array: ArrayVariable, number: Expression) -> ArrayVariable:
         """An array that has one number everywhere: a single element, with strides of 0."""
         emitter = self.emitter
         place = emitter.let("address_of_word(frame, %d)" % emitter.layout.scratch(2))
-        emitter.line("st_%s(%s, 0, %s)" % (memory_code(array.type.dtype), place, text))
+        emitter.line("st_%s(%s, 0, %s)" % (memory_code(array.type.dtype), place, number))
         return ArrayVariable(array.type, place, NULL, array.shape, [ZERO] * len(array.shape))

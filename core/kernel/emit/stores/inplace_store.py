@@ -21,6 +21,7 @@ from pijit.core.graph.passes.fusion import raises_flags, scalar_operation
 from pijit.core.kernel.emit.array_ops import fits_into
 from pijit.core.kernel.emit.array_values import BUFFER
 from pijit.core.kernel.emit.exponent_bounds import Proof, count_elements
+from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.emit.fused_nest import NestResult, RowBlock, compute, require_shapes
 from pijit.core.kernel.llvm.nest import delayed_store
 from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
@@ -184,7 +185,7 @@ def write_shared(emitter: KernelEmitter, target: Value, tested: Sequence[Value])
 def _shares_memory(emitter: KernelEmitter, target: Value, other: Value) -> Operand:
     """A variable: whether the memory extents of two arrays have a byte in common."""
     pair = emitter.arrays[target], emitter.arrays[other]
-    words: List[str] = []
+    words: List[Expression] = []
     if pair[0].is_adjacent and pair[1].is_adjacent:
         return _intervals_meet(emitter, *pair)
     for array in pair:
@@ -348,7 +349,7 @@ def _compute_blocks(store: _Store) -> None:
     _copy_block(store, "isub(%s, %s)" % (size, some), some, "isub(1, %s)" % odd, half, strides)
 
 
-def _copy_block(store: _Store, begin: str, rows: Operand, odd: str, half: Operand,
+def _copy_block(store: _Store, begin: Expression, rows: Operand, odd: Expression, half: Operand,
                 strides: List[Operand]) -> None:
     emitter, target = store.emitter, store.target
     shape = (rows, *target.shape[1:])
@@ -392,6 +393,6 @@ def _rows_of_block(store: _Store, packed: Operand) -> Name:
     return rows
 
 
-def _at_least(emitter: KernelEmitter, one: str, other: str) -> Operand:
-    other = emitter.let(other)
-    return emitter.let("choose(%s < %s, %s, %s)" % (one, other, other, one))
+def _at_least(emitter: KernelEmitter, one: Expression, other: Expression) -> Operand:
+    least = emitter.let(other)
+    return emitter.let("choose(%s < %s, %s, %s)" % (one, least, least, one))

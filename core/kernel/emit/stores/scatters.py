@@ -14,6 +14,7 @@ from pijit.core.graph.ops import UNDER_MASK
 from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_ops import convert, sizes_of, write_ufunc
 from pijit.core.kernel.emit.array_values import memory_code
+from pijit.core.kernel.emit.expressions import listed
 from pijit.core.kernel.emit.fused_nest import require_shapes, single
 from pijit.core.kernel.emit.library_calls import call_library
 from pijit.core.kernel.emit.objects import SIZE_OFFSET, box_number
@@ -124,7 +125,7 @@ def _run(emitter: KernelEmitter, op: Op, name: str, *more: int) -> None:
         emitter.line("if %s == 0:" % done)
     emitter.depth += bool(done)
     spec = [target.data, target.strides[0], target.shape[0], str(dtype.itemsize), words.data, count, first, step]
-    address = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(spec)), ", ".join(spec)))
+    address = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(spec)), listed(spec)))
     emitter.guard(op, "%s != 0" % emitter.runtime(name, address, *more))
     emitter.depth -= bool(done)
     if words is not index:
@@ -179,7 +180,7 @@ def write_draw_array(emitter: KernelEmitter, op: Op) -> None:
     for size in shape[1:]:
         count = emitter.let("imul(%s, %s)" % (count, size))
     numbers = [emitter.text[value] for value in op.args[1:split]] or [NULL]
-    words = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(2), ", ".join(numbers)))
+    words = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(2), listed(numbers)))
     emitter.checked("draw_array", emitter.text[op.args[0]], op.attrs["method"], words, result.data, count, op=op)
     emitter.arrays[result_of(op)] = result
 
@@ -193,7 +194,7 @@ def write_listed(emitter: KernelEmitter, op: Op) -> None:
     spec: List[Any] = [items, ROWS[op.attrs["rows"]], count, shape[-1], result.data]
     spec += [kind.dtype.num, int(len(kinds) > 1)]
     spec += [box_number(one) for one in kinds]
-    words = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(spec)), ", ".join(map(str, spec))))
+    words = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(spec)), listed(spec)))
     emitter.guard(op, "%s != 0" % emitter.runtime("listed", words))
     emitter.arrays[result_of(op)] = result
 

@@ -18,6 +18,7 @@ from pijit.core.graph.ir import Op, SideExit, Value
 from pijit.core.graph.passes.fusion import raises_flags
 from pijit.core.kernel.emit.array_ops import broadcast
 from pijit.core.kernel.emit.exponent_bounds import SCAN_RATIO, UNKNOWN, Proof, count_elements, look
+from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.emit.fused_nest import allocate
 from pijit.core.kernel.emit.stores.inplace_store import shares_with
 from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
@@ -209,9 +210,9 @@ class SkewedLoops:
             bounds.note(root, Proof(Literal(1, "1"), bound))
         emitter.depth = depth
 
-    def _worst(self, run: SkewingRun, bounds: Dict[Value, Operand]) -> Tuple[str, List[Tuple[Value, Operand]]]:
+    def _worst(self, run: SkewingRun, bounds: Dict[Value, Operand]) -> Tuple[Expression, List[Tuple[Value, Operand]]]:
         """A variable that is above 0 if something may be infinite, and the bounds of written arrays, in order."""
-        emitter, worst = self.emitter, str(-UNKNOWN)
+        emitter, worst = self.emitter, str(-UNKNOWN)  # type: KernelEmitter, Expression
         noted: List[Tuple[Value, Operand]] = []
         for op in run.groups:
             group = emitter.facts.group_of(op)

@@ -41,6 +41,7 @@ from pijit.core.graph.types import Scalar
 from pijit.core.kernel.emit import scalars
 from pijit.core.kernel.emit.array_views import offset
 from pijit.core.kernel.emit.emitter import FLAG_NAME
+from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.llvm.fp_status import clear_status, flags_are_raised
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic, same_kind, unary
 from pijit.core.kernel.llvm.nest.pairwise_sum import loop as write_loop
@@ -169,7 +170,7 @@ def unchecked_operation(unchecked: Unchecked, op: Op, source: str, fields: Dict[
     return "pinned(%s)" % text
 
 
-def _source(emitter: KernelEmitter, term: Optional[Term]) -> str:
+def _source(emitter: KernelEmitter, term: Optional[Term]) -> Expression:
     """The source of an integer that is known before the loop; None is 0."""
     if isinstance(term, Combined):
         return "%s(%s, %s)" % (AFFINE[term.name], _source(emitter, term.one), _source(emitter, term.other))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, cast
 from pijit.core.graph.ir import Op, SideExit, Value
 from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_ops import broadcast
+from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.emit.fused_nest import allocate
 from pijit.core.kernel.emit.reductions import reduced_shape
 from pijit.core.kernel.emit.stack_arrays import new_made
@@ -44,7 +45,7 @@ class TiledLoops:
         self._prologue = 0  # the line before the loop
         self._begin: Optional[Operand] = None  # the first row of a block, inside the loop
         self._block: Operand = ZERO  # the number of rows of a block
-        self._alike: Optional[str] = None  # the condition that all arrays have the same number of rows
+        self._alike: Optional[Expression] = None  # the condition that all arrays have the same number of rows
 
     # ---- called by the writers of operations ----
 
@@ -159,11 +160,11 @@ class TiledLoops:
         emitter.line("while True:")
         return count
 
-    def _rows_of_a_block(self, array: ArrayVariable) -> str:
+    def _rows_of_a_block(self, array: ArrayVariable) -> Expression:
         emitter, elements = self.emitter, BLOCK_BYTES // array.type.dtype.itemsize
         if len(array.shape) == 1:
             return integer(elements // ALIGNMENT * ALIGNMENT)
-        length: str = array.shape[1]
+        length: Expression = array.shape[1]
         for size in array.shape[2:]:
             length = "imul(%s, %s)" % (length, size)
         length = emitter.let(length)

@@ -28,13 +28,39 @@ def likely_kind(step: int) -> str:
     return next((kind for kind, usual in LIKELY.items() if STEPS[usual] == step), ANY)
 
 
+CONVERT, GATHER = "convert", "gather"
+"""Operations of steps that have a parameter: the dtype of the results, and the number of a table."""
+
+
+class Step(NamedTuple):
+    """One step of a nest: an operation on single elements.
+
+    Attributes:
+        operation: the name of the operation (elements.py).
+        codes: the dtype letters that the operands are converted to first.
+        operands: the numbers of the operands.
+        target: the dtype letter of the results of CONVERT; "" for other operations.
+        table: for GATHER, the number of the array that elements are gathered from; -1 for other operations.
+    """
+
+    operation: str
+    codes: str
+    operands: Tuple[int, ...]
+    target: str = ""
+    table: int = -1
+
+    def __repr__(self) -> str:
+        """As comments in kernel source show it, with the parameter beside the operation."""
+        name = "to_" + self.target if self.operation == CONVERT else self.operation
+        return repr((name if self.operation != GATHER else "%s%d" % (name, self.table), self.codes, self.operands))
+
+
 class Nest(NamedTuple):
     """The description of a nest.
 
     ``ndim`` axes; ``arrays`` and ``scalars`` are dtype letters. ``lasts`` has the kind of each array's last stride (of
-    STEPS or LIKELY, or FAR: unlike the other arrays' strides). ``steps`` are (operation, dtype letters of its
-    operands, operand numbers). Operands are numbered: arrays that are read, then scalars, then steps. The last step's
-    result is stored in the last array.
+    STEPS or LIKELY, or FAR: unlike the other arrays' strides). Operands are numbered: arrays that are read, then
+    scalars, then ``steps``. The last step's result is stored in the last array.
 
     ``least``: threads share a nest of at least this much work (threads.py).
 
@@ -50,9 +76,9 @@ class Nest(NamedTuple):
     ``same``: the number of an array that is read and has the memory and strides of the last one, or -1. With two
     addresses LLVM would find that they overlap.
 
-    ``tables``: (dtype letter, number of axes) of arrays that are gathered from. Step ``gather0`` has an index into each
-    axis of the first one. Their arguments come last: data address, strides, shape. The nest's result is 1 if an index
-    was out of range, else 0.
+    ``tables``: (dtype letter, number of axes) of arrays that are gathered from. The operands of a GATHER step are
+    indices, one for each axis of its table. The arguments of tables come last: data address, strides, shape. The
+    nest's result is 1 if an index was out of range, else 0.
 
     ``watched``: numbers of steps whose results are tested. The nest's result is also 1 if arithmetic gave infinity or
     NaN, or if operands of an extreme were NaN or zeros of two signs. A clip is tested like an extreme, but a NaN
@@ -82,7 +108,7 @@ class Nest(NamedTuple):
     arrays: str
     lasts: str
     scalars: str
-    steps: Tuple[Tuple[str, str, Tuple[int, ...]], ...]
+    steps: Tuple[Step, ...]
     sums: bool = False
     tables: Tuple[Tuple[str, int], ...] = ()
     least: int = 0

@@ -12,6 +12,7 @@ from llvmlite import ir
 
 from pijit.core.kernel.llvm.float_intrinsics import other_sign, unknown, unknown_byte, without_sign
 from pijit.core.kernel.llvm.intrinsics import F4, F8, I1
+from pijit.core.kernel.llvm.nest.description import CONVERT, Step
 
 
 def memory_type(dtype: np.dtype[Any]) -> Any:
@@ -114,13 +115,12 @@ def fits(builder: Any, value: Any, target: np.dtype[Any]) -> Any:
     return builder.and_(above, builder.fcmp_ordered("<", value, ir.Constant(value.type, high)))
 
 
-def _to(target: np.dtype[Any]) -> Callable[..., Any]:
-    def build(builder: Any, dtype: np.dtype[Any], value: Any) -> Any:
-        value = builder.select(fits(builder, value, target), value, ir.Constant(value.type, 0.0))
-        if target.itemsize < 4:
-            return builder.trunc(builder.fptosi(value, ir.IntType(32)), memory_type(target))
-        return (builder.fptosi if target.kind == "i" else builder.fptoui)(value, memory_type(target))
-    return build
+def _truncated(builder: Any, target: np.dtype[Any], value: Any) -> Any:
+    """A float without its fraction as an integer; 0 where it may not fit."""
+    value = builder.select(fits(builder, value, target), value, ir.Constant(value.type, 0.0))
+    if target.itemsize < 4:
+        return builder.trunc(builder.fptosi(value, ir.IntType(32)), memory_type(target))
+    return (builder.fptosi if target.kind == "i" else builder.fptoui)(value, memory_type(target))
 
 
 def _negative(builder: Any, dtype: np.dtype[Any], value: Any) -> Any:
@@ -178,7 +178,7 @@ OPERATIONS: Dict[str, Callable[..., Any]] = {
     "where": lambda builder, dtype, condition, a, b: builder.select(condition, a, b),
     "picked": _picked,
     "invert": lambda builder, dtype, a: builder.not_(a),
-    "clip": _clip, "sign": _sign,
+    "clip": _clip, "sign": _sign, CONVERT: _truncated,
 }
 _EXTREMES = {"minimum": "<", "maximum": ">"}
 OPERATIONS.update((name, _pick(symbol)) for name, symbol in _EXTREMES.items())
@@ -188,7 +188,6 @@ PREDICATES = {
     "isfinite": lambda builder, dtype, a: builder.fcmp_ordered("<", _absolute(builder, dtype, a), _infinity(a)),
 }
 OPERATIONS.update(PREDICATES)
-OPERATIONS.update(("to_" + code, _to(np.dtype(code))) for code in "bBhHiIlLqQ")
 COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==",
                "not_equal": "!="}
 OPERATIONS.update((name, _compare(symbol)) for name, symbol in COMPARISONS.items())
@@ -201,28 +200,36 @@ STREAMED = WIDE.union(("minimum", "maximum", "clip", "where", "and", "or", "xor"
 """Operations that rows with non-temporal stores may contain."""
 
 
-def result_dtype(operation: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype of an operation's result, except for gathered elements."""
-    if operation.startswith("to_"):
-        return np.dtype(operation[3:])
-    return np.dtype(bool) if operation in COMPARISONS or operation in PREDICATES else dtype
+def _dtype(step: Step) -> np.dtype[Any]:
+    """The dtype that an operation is built for: that of the results of a conversion, else that of the operands."""
+    return np.dtype(step.target or step.codes[-1])
+
+
+def computed(builder: Any, step: Step, operands: List[Any]) -> Any:
+    """The result of a step for operands of its dtypes, except for gathered elements."""
+    return OPERATIONS[step.operation](builder, _dtype(step), *operands)
+
+
+def result_dtype(step: Step) -> np.dtype[Any]:
+    """The dtype of a step's result, except for gathered elements."""
+    return np.dtype(bool) if step.operation in COMPARISONS or step.operation in PREDICATES else _dtype(step)
 
 
 # ---- watched results ----
 
 
-def oddness(builder: Any, name: str, result: Any, operands: List[Any]) -> Any:
+def oddness(builder: Any, step: Step, result: Any, operands: List[Any]) -> Any:
     """A word that is not 0 if the result of a step is odd, so that NumPy might give another one or raise a flag.
 
     Odd are infinity and NaN from arithmetic, and floats that may not fit into an integer. An extreme is odd if NumPy's
     version and the element's position decide which operand it is.
     """
-    kind = _word_type(operands[0].type)
-    if name in ("minimum", "maximum"):  # of a NaN and of equal operands the second one is picked
+    kind, name = _word_type(operands[0].type), step.operation
+    if name in _EXTREMES:  # of a NaN and of equal operands the second one is picked
         other = _pick(_EXTREMES[name])(builder, np.dtype(float), *reversed(operands))
         return builder.xor(builder.bitcast(result, kind), builder.bitcast(other, kind))
-    if name.startswith("to_"):
-        return builder.zext(builder.not_(fits(builder, operands[0], np.dtype(name[3:]))), kind)
+    if name == CONVERT:
+        return builder.zext(builder.not_(fits(builder, operands[0], _dtype(step))), kind)
     if name != "clip":
         return builder.bitcast(builder.fsub(result, result), kind)  # 0.0 except for infinity and NaN
     value, low, high = operands

@@ -20,9 +20,10 @@ def mask_of(nest: Any, lasts: str, unit: str) -> int:
     """The number of the mask that selects the elements to change and compute, or -1; ``unit``: its last stride."""
     if not nest.steps:
         return -1
-    name, _, numbers = nest.steps[-1]
-    chooses = name == "where" and numbers[2] == nest.same >= 0 and numbers[0] < len(nest.arrays) - 1
-    picks = any(step == "picked" for step, _, _ in nest.steps)
+    last = nest.steps[-1]
+    numbers = last.operands
+    chooses = last.operation == "where" and numbers[2] == nest.same >= 0 and numbers[0] < len(nest.arrays) - 1
+    picks = any(step.operation == "picked" for step in nest.steps)
     mask: int = numbers[0]
     return mask if chooses and picks and lasts[mask] == unit else -1
 

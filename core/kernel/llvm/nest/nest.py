@@ -26,11 +26,11 @@ from pijit.core.kernel.llvm.nest import (
     several_sums,
 )
 from pijit.core.kernel.llvm.nest.axes import moving, with_long_rows, with_rows_last, write_parts, write_tiles
-from pijit.core.kernel.llvm.nest.description import ANY, FAR, LIKELY, STEPS, UNIT, ZERO, Nest, can_share
+from pijit.core.kernel.llvm.nest.description import ANY, FAR, GATHER, LIKELY, STEPS, UNIT, ZERO, Nest, Step, can_share
 from pijit.core.kernel.llvm.nest.elements import (
-    OPERATIONS,
     STREAMED,
     WIDE,
+    computed,
     converted,
     memory_type,
     narrowed,
@@ -83,10 +83,10 @@ class _Writer:
         self.tables, rest = rest[len(rest) - count:], rest[:len(rest) - count]
         self.scalars, self.pairwise = rest[:len(nest.scalars)], rest[len(nest.scalars):]
         self.kinds = self.dtypes[:nest.read] + [np.dtype(code) for code in nest.scalars]
-        self.kinds += [self._step_dtype(name, codes) for name, codes, _ in nest.steps]
+        self.kinds += [self._step_dtype(step) for step in nest.steps]
         self.outside = local(builder, I8, 1) if nest.tables else None
         self.first_step = nest.read + len(nest.scalars)
-        widths = sorted({8 * np.dtype(nest.steps[number][1][-1]).itemsize for number in nest.watched})
+        widths = sorted({8 * np.dtype(nest.steps[number].codes[-1]).itemsize for number in nest.watched})
         self.streams = False
         self.scopes: Any = None  # of the results, while a row with several results is written
         self.ends = RowEnds(self, self.pairwise[-WORDS:]) if nest.ends else None
@@ -96,10 +96,8 @@ class _Writer:
             lanes = ir.VectorType(kind, 8 * nontemporal.LINE // kind.width)
             self.odd[lanes] = local(builder, lanes, 1)
 
-    def _step_dtype(self, name: str, codes: str) -> np.dtype[Any]:
-        if name.startswith("gather"):
-            return np.dtype(self.nest.tables[int(name[6:])][0])
-        return result_dtype(name, np.dtype(codes[-1]))
+    def _step_dtype(self, step: Step) -> np.dtype[Any]:
+        return np.dtype(self.nest.tables[step.table][0]) if step.operation == GATHER else result_dtype(step)
 
     def write(self) -> Any:
         """Write the nest; the result is 1 if an index was out of range or a watched result was odd, else 0."""
@@ -286,8 +284,8 @@ class _Writer:
         code = self.nest.arrays[-1]
         alike = set(self.nest.arrays + self.nest.scalars) == {code} and self.kinds[-1] == self.dtypes[-1]
         return alike and ANY not in lasts and all(
-            name in known and set(codes) <= {code, "?"} and all(map(self._is_of, numbers, codes))
-            for name, codes, numbers in self.nest.steps)
+            step.operation in known and set(step.codes) <= {code, "?"} and all(
+                map(self._is_of, step.operands, step.codes)) for step in self.nest.steps)
 
     def _is_of(self, number: int, code: str) -> bool:
         """Whether an operand needs no conversion."""
@@ -337,23 +335,23 @@ class _Writer:
     def _with_steps(self, values: Dict[int, Any]) -> Dict[int, Any]:
         """Values by operand number, with the results of all steps whose operands are among them."""
         values = dict(values)
-        for number, (name, codes, numbers) in enumerate(self.nest.steps, self.first_step):
-            if number not in values and all(k in values for k in numbers):
+        for number, step in enumerate(self.nest.steps, self.first_step):
+            if number not in values and all(k in values for k in step.operands):
                 operands = [converted(self.builder, values[k], self.kinds[k], np.dtype(code))
-                            for k, code in zip(numbers, codes)]
+                            for k, code in zip(step.operands, step.codes)]
                 if number in self.divided:
                     values[number] = self.divided[number](operands[0])
-                elif name.startswith("gather"):
-                    values[number] = self._found(int(name[6:]), codes, operands)
+                elif step.operation == GATHER:
+                    values[number] = self._found(step.table, step.codes, operands)
                 else:
-                    values[number] = OPERATIONS[name](self.builder, np.dtype(codes[-1]), *operands)
+                    values[number] = computed(self.builder, step, operands)
                 if number - self.first_step in self.nest.watched:
-                    self._watch(name, values[number], operands)
+                    self._watch(step, values[number], operands)
         return values
 
-    def _watch(self, name: str, result: Any, operands: List[Any]) -> None:
+    def _watch(self, step: Step, result: Any, operands: List[Any]) -> None:
         """Record whether the result of a step is odd."""
-        odd = oddness(self.builder, name, result, operands)
+        odd = oddness(self.builder, step, result, operands)
         place = self.odd[odd.type]
         self.builder.store(self.builder.or_(self.builder.load(place), odd), place)
 
@@ -402,10 +400,10 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
         values = with_rows_last(builder, nest, values) if set(nest.lasts) == {ANY} and not fixed else values
         if not nest.least or not can_share(nest) or fixed:
             return _Writer(builder, nest, with_long_rows(builder, nest, values)).write()
-        units = units_of(len(nest.arrays), [name for name, _, _ in nest.steps], nest.sums)
+        units = units_of(len(nest.arrays), [step.operation for step in nest.steps], nest.sums)
         buffer = scalars.stop + 2 if nest.sums and len(values) > scalars.stop + sum(
             1 + 2 * axes for _, axes in nest.tables) + len(nest.rolled) else -1
-        wide = not nest.sums and gains_by_width([name for name, _, _ in nest.steps])
+        wide = not nest.sums and gains_by_width([step.operation for step in nest.steps])
         shared = SharedWork(moving(nest), nest.ndim, units, nest.least, buffer, wide)
         answer = write_shared(builder, nest, runtime, values, shared,
                               lambda inner, own: _Writer(inner, nest, own).write(),

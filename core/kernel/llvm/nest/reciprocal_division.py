@@ -45,9 +45,10 @@ overflow shows in the result, which is not finite.
 def divisors(writer: Any, fixed: Dict[int, Any]) -> Dict[int, Any]:
     """The loop-invariant divisors of a row of a nest, by step; ``fixed`` are the loop-invariant values."""
     found = {}
-    for number, (name, codes, numbers) in enumerate(writer.nest.steps, writer.first_step):
-        if name == "truediv" and codes[0] == "d" and number not in fixed and numbers[1] in fixed:
-            value = converted(writer.builder, fixed[numbers[1]], writer.kinds[numbers[1]], np.dtype(codes[1]))
+    for number, step in enumerate(writer.nest.steps, writer.first_step):
+        divisor = step.operands[-1]
+        if step.operation == "truediv" and step.codes[0] == "d" and number not in fixed and divisor in fixed:
+            value = converted(writer.builder, fixed[divisor], writer.kinds[divisor], np.dtype(step.codes[1]))
             if not _is_power_of_two(value):
                 found[number] = value
     return found if found and fuses_products() else {}

@@ -13,10 +13,11 @@ from typing import Any, Callable, List, Sequence
 from llvmlite import ir
 
 from pijit.core.kernel.llvm.intrinsics import I64
+from pijit.core.kernel.llvm.nest.description import GATHER
 from pijit.core.kernel.llvm.nest.pairwise_sum import local
 from pijit.core.named_tuples import NamedTuple
 
-_SLOW = {"truediv": 16, "sqrt": 16, "reciprocal": 16, "gather": 16}
+_SLOW = {"truediv": 16, "sqrt": 16, "reciprocal": 16, GATHER: 16}
 _SUM = 12
 
 ALIGNMENT = 1024
@@ -24,7 +25,7 @@ ALIGNMENT = 1024
 
 def units_of(operands: int, operations: Sequence[str], sums: bool) -> int:
     """The work per element of a nest; an operand or a cheap operation counts 1."""
-    return operands + sum(_SLOW.get(name.rstrip("0123456789"), 1) for name in operations) + _SUM * sums
+    return operands + sum(_SLOW.get(name, 1) for name in operations) + _SUM * sums
 
 
 FEWEST = 3
@@ -35,7 +36,7 @@ def gains_by_width(operations: Sequence[str]) -> bool:
     """Whether full-width vectors are faster. LLVM's default is half that width, for processors that then slow down."""
     from pijit.core.kernel.llvm.codegen import has_feature
 
-    cheap = not any(name.rstrip("0123456789") in _SLOW for name in operations)
+    cheap = not any(name in _SLOW for name in operations)
     return cheap and len(operations) >= FEWEST and has_feature("avx512fp16")
 
 
