@@ -1,6 +1,7 @@
 """Scatters in kernel source: stores at indices and under masks, elements picked by masks, and arrays made of lists.
 
-The runtime does most of the work: indexing/integer_arrays.c, indexing/masks.c and arrays/from_lists.c in native/runtime.
+The runtime does most of the work: `indexing/integer_arrays.c`, `indexing/masks.c` and `arrays/from_lists.c` in
+`native/runtime`.
 """
 
 from __future__ import annotations
