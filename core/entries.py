@@ -85,12 +85,13 @@ class _EntryBuilder:
         localsplus, globals, builtins = self.roots
         analysed = self.state.analysed(self.code)
         self.results: List[Capture] = []
+        self.state.inlined.renew()
         with recorded(config.print_after_all) as self.stages:
             numbering = Numbering(self.code.co_name, len(self.observed.profiles) == 1, self.stages)
             for profile in self.observed.profiles:
                 self.results.append(capture(CaptureRequest(
                     analysed, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
-                    self.state.specialisation, inliner_of(config),
+                    self.state.specialisation, inliner_of(self.state),
                     config.max_loop_unrolling if config.loop_unrolling else 0,
                     start.arrived if start is not None else None, self.state.hints,
                     ignored_flags=self.state.ignored_flags, constant_globals=self.state.constant_globals,
@@ -269,7 +270,7 @@ def _finder(state: State, index: int) -> Any:
 
     def find(code: types.CodeType, globals: Dict[str, Any]) -> Optional[_hook.Callee]:
         alive = weak()
-        if alive is None or not inliner_of(alive.config).compiles_alone(stand_in(code, code.co_name, globals)):
+        if alive is None or not inliner_of(alive).compiles_alone(stand_in(code, code.co_name, globals)):
             return None
         callee = alive.callee_of(code, code.co_name)
         if callee is not None:
@@ -279,8 +280,8 @@ def _finder(state: State, index: int) -> Any:
     return find
 
 
-def inliner_of(config: Any) -> Inliner:
-    return Inliner(config.max_inline_depth, config.allowed_inline_modules)
+def inliner_of(state: State) -> Inliner:
+    return Inliner(state.config.max_inline_depth, state.config.allowed_inline_modules, state.inlined)
 
 
 def _linked(config: Any, result: Capture, sites: List[Site], *args: Any) -> types.CodeType:

@@ -86,7 +86,7 @@ def whole_graph(state: State, roots: Tuple[Any, ...], host_functions: Tuple[Any,
     analysed = state.analysed(function.__code__)
     profile = ObservedKinds().profiles[0]
     result = capture(CaptureRequest(analysed, roots[0], _hook.UNBOUND, roots[1], roots[2], profile, None,
-                                    state.specialisation, inliner_of(state.config), unrolling, None, state.hints,
+                                    state.specialisation, inliner_of(state), unrolling, None, state.hints,
                                     abandons, state.ignored_flags, state.constant_globals, host_functions, False,
                                     abandons, roots if has_static_shapes else None))
     try:

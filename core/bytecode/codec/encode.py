@@ -188,6 +188,12 @@ class Assembler:
         depth = max(code.co_stacksize, stack_size(self.assembled))
         return edited if depth == code.co_stacksize else replace_code(edited, co_stacksize=depth)
 
+    def assemble_function(self) -> Function:
+        """Write the edited code object, as `assemble` does. Returns it decoded, so that it need not be read again."""
+        code = self.assemble()
+        assert self.assembled is not None
+        return Function(code, self.assembled.encoded)
+
     def offset(self, label: Label) -> int:
         """Byte offset of a label in the code that `assemble` has made."""
         return self._offsets[label]
