@@ -12,7 +12,8 @@ import copy
 from types import CodeType
 from typing import Any, Container, Dict, Sequence, Tuple
 
-from pijit.core.bytecode.codec.decode import Function, decode
+from pijit.core.bytecode.analysis.cell_writes import writes
+from pijit.core.bytecode.codec.decode import Function
 
 BINDS = frozenset(["STORE_FAST", "DELETE_FAST", "LOAD_FAST_AND_CLEAR"])
 _PLAIN = {
@@ -85,12 +86,3 @@ def _keeps(code: CodeType, name: str) -> bool:
         return False
     return not code.co_name.endswith("comp>") or any(type(const) is CodeType and _keeps(const, name)
                                                      for const in code.co_consts)
-
-
-def writes(code: CodeType, name: str) -> bool:
-    """Whether a function, or one inside it, binds or deletes a free variable."""
-    if name not in code.co_freevars:
-        return False
-    own = any(instr.opname in ("STORE_DEREF", "DELETE_DEREF") and instr.value == name
-              for instr in decode(code).instructions)
-    return own or any(type(const) is CodeType and writes(const, name) for const in code.co_consts)
