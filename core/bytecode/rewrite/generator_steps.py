@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import sys
 from types import CodeType
-from typing import Dict, FrozenSet, Iterable, List, Optional, Tuple
+from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.analysis.liveness import Liveness
@@ -47,7 +47,7 @@ else:
     )
 
 __all__ = [
-    "START", "GeneratorCode", "Resumed", "StepLiveness", "begins_by_call", "delegating", "plan", "readable", "resumed"]
+    "START", "GeneratorCode", "Resumed", "StepLiveness", "begins_by_call", "delegating", "readable", "resumed"]
 
 
 class GeneratorCode:
@@ -71,6 +71,10 @@ class GeneratorCode:
         if self._returning is None:
             self._returning = normal_function(returning(self.cfg.function))
         return self._returning
+
+    def plan(self, point: int, names: Tuple[str, ...]) -> Any:
+        """The recipe for a generator that waits at a yield, with values for these variables; see `plan`."""
+        return plan(self.source, self.cfg.function, point, names)
 
     @property
     def only_yield(self) -> int:

@@ -127,11 +127,13 @@ def begins_by_call(code: CodeType, names: Tuple[str, ...]) -> bool:
             and names == code.co_varnames[:code.co_argcount])
 
 
-def plan(source: Function, point: int, names: Tuple[str, ...]) -> Tuple[CodeType, Tuple[int, ...], bool]:
+def plan(source: Function, loops: Function, point: int,
+         names: Tuple[str, ...]) -> Tuple[CodeType, Tuple[int, ...], bool]:
     """The recipe for a generator that waits at a yield of the `delegating` function.
 
     Args:
         source: the `readable` function.
+        loops: the `delegating` function in normal form.
         point: the index of the yield, or `START`.
         names: the variables that have a value.
 
@@ -143,7 +145,7 @@ def plan(source: Function, point: int, names: Tuple[str, ...]) -> Tuple[CodeType
     code = source.code
     if point == START:
         return _with_arguments(code, count_arguments(code)), tuple(map(code.co_varnames.index, names)), False
-    before = normal_function(delegating(source)).instructions[:point]
+    before = loops.instructions[:point]
     function = normal_function(source)
     waits = [instr.index for instr in function.instructions if instr.opname == "YIELD_VALUE"]
     index = waits[sum(instr.opname == "YIELD_VALUE" for instr in before)]

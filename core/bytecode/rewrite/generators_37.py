@@ -96,11 +96,13 @@ def begins_by_call(code: CodeType, names: Tuple[str, ...]) -> bool:
     return False
 
 
-def plan(function: Function, point: int, names: Tuple[str, ...]) -> Tuple[int, Tuple[int, ...], Tuple[int, ...]]:
+def plan(source: Function, loops: Function, point: int,
+         names: Tuple[str, ...]) -> Tuple[int, Tuple[int, ...], Tuple[int, ...]]:
     """The state of a frame that waits at a yield of the `delegating` function.
 
     Args:
-        function: the `readable` function.
+        source: the `readable` function.
+        loops: the `delegating` function.
         point: the index of the yield, or `START`.
         names: the variables that have a value.
 
@@ -108,14 +110,14 @@ def plan(function: Function, point: int, names: Tuple[str, ...]) -> Tuple[int, T
         The offset of its last instruction, the slots of these variables, and the numbers (setup, handler, level) of
         each of its blocks in one tuple.
     """
-    slots = tuple(function.varnames.index(name) for name in names)
+    slots = tuple(source.varnames.index(name) for name in names)
     if point == START:
         return START, slots, ()
-    waits = [instr for instr in function.instructions if instr.opname in ("YIELD_VALUE", "YIELD_FROM")]
-    before = delegating(function).instructions[:point]
+    waits = [instr for instr in source.instructions if instr.opname in ("YIELD_VALUE", "YIELD_FROM")]
+    before = loops.instructions[:point]
     instr = waits[sum(one.opname in ("YIELD_VALUE", "YIELD_FROM") for one in before)]
-    cfg = build_cfg(function)
-    blocks = [(dis.opmap[setup_of(cfg, block)], function.instructions[block.handler].offset, block.level)
+    cfg = build_cfg(source)
+    blocks = [(dis.opmap[setup_of(cfg, block)], source.instructions[block.handler].offset, block.level)
               for block in cfg.block_stack[instr.index] or ()]
     last = instr.offset + 2 * (instr.size - 1) - (2 if instr.opname == "YIELD_FROM" else 0)  # YIELD_FROM runs again
     return last, slots, tuple(number for block in blocks for number in block)

@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any, Callable, Dict, Hashable, Sequence, Tuple, TypeVar
 
 from pijit.core.bytecode.analysed_code import AnalysedCode, AnalysedStep, analysed_callee, analysed_loop, analysed_step
-from pijit.core.bytecode.rewrite.generator_steps import GeneratorCode, plan
+from pijit.core.bytecode.rewrite.generator_steps import GeneratorCode
 from pijit.core.bytecode.rewrite.generator_to_loop import Consumer
 
 _T = TypeVar("_T")
@@ -50,8 +50,8 @@ class InlinedCode:
         return self._answer(code, "generator", lambda: GeneratorCode(code))
 
     def plan(self, code: CodeType, point: int, names: Tuple[str, ...]) -> Any:
-        """The plan for a generator that is suspended like this, see `plan`."""
-        return self._answer(code, ("plan", point, names), lambda: plan(self.generator(code).source, point, names))
+        """The plan for a generator that is suspended like this, see `GeneratorCode.plan`."""
+        return self._answer(code, ("plan", point, names), lambda: self.generator(code).plan(point, names))
 
     def _answer(self, code: CodeType, question: Hashable, make: Callable[[], _T]) -> _T:
         key = id(code), question

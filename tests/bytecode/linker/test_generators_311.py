@@ -21,7 +21,6 @@ from pijit.core.bytecode.rewrite.generator_steps import (
     GeneratorCode,
     begins_by_call,
     delegating,
-    plan,
     readable,
     resumed,
 )
@@ -191,7 +190,7 @@ def test_generator_expressions_have_one_yield():
 
 def waiting(function, point, values, operands=()):
     """A generator of a function that is made as it waits at a yield, as C makes it."""
-    code, slots, begun = plan(readable(function.__code__), point, tuple(values))
+    code, slots, begun = GeneratorCode(function.__code__).plan(point, tuple(values))
     arguments = [None] * code.co_argcount
     for slot, value in zip(slots, (*values.values(), *operands)):
         arguments[slot] = value
@@ -229,7 +228,7 @@ def test_which_generators_begin_by_a_call():
 
 def test_no_requests_are_handled_until_it_waits():
     """Signal handlers run neither at its first RESUME nor behind a call or a jump backwards."""
-    code = plan(readable(counts.__code__), points_of(counts.__code__)[0], ("k",))[0]
+    code = GeneratorCode(counts.__code__).plan(points_of(counts.__code__)[0], ("k",))[0]
     begin = list(itertools.takewhile(lambda instr: instr.opname != "JUMP_FORWARD", dis.get_instructions(code)))
     assert [instr.arg & 3 for instr in begin if instr.opname == "RESUME"] == [3]
     assert {instr.opname for instr in begin} <= {"RETURN_GENERATOR", "POP_TOP", "RESUME", "DELETE_FAST", "LOAD_FAST",
@@ -379,7 +378,7 @@ def test_plans_for_the_standard_library(name):
             continue
         cfg = cfg_of(loops_of(code))
         for point in points_of(loops_of(code)):
-            whole, slots, begun = plan(readable(code), point, code.co_varnames)
+            whole, slots, begun = GeneratorCode(code).plan(point, code.co_varnames)
             assert begun and len(set(slots)) == len(code.co_varnames) + cfg.stack_depth[point] - 1 == whole.co_argcount
             count += 1
     assert count

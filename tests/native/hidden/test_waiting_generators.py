@@ -12,7 +12,7 @@ if sys.version_info < (3, 11):
 
 from pijit.core._launcher import Launcher
 from pijit.core.bytecode.normal_form.normalise import normal_function
-from pijit.core.bytecode.rewrite.generator_steps import START, plan, readable
+from pijit.core.bytecode.rewrite.generator_steps import START, GeneratorCode, readable
 
 
 def scaled(xs, k, *more, by=1):
@@ -31,7 +31,7 @@ def point_of(function):
                 if instr.opname == "YIELD_VALUE")
 
 
-HOW = plan(readable(scaled.__code__), point_of(scaled), ("by", "k"))
+HOW = GeneratorCode(scaled.__code__).plan(point_of(scaled), ("by", "k"))
 
 
 def generator(*values, function=scaled, how=HOW):
@@ -48,7 +48,7 @@ def test_a_generator_waits():
 
 
 def test_a_generator_that_has_not_begun():
-    made = generator("ab", 2, 1, (), function=scaled, how=plan(readable(scaled.__code__), START, ("xs", "k", "by", "more")))
+    made = generator("ab", 2, 1, (), function=scaled, how=GeneratorCode(scaled.__code__).plan(START, ("xs", "k", "by", "more")))
     assert inspect.getgeneratorstate(made) == "GEN_CREATED" and list(made) == ["aa", "bbb"]
 
 
@@ -63,7 +63,7 @@ def test_names_and_variables_of_its_function():
             yield x + shift
 
     shift = 5
-    made = generator(iter([1]), function=counting, how=plan(readable(counting.__code__), point_of(counting), ()))
+    made = generator(iter([1]), function=counting, how=GeneratorCode(counting.__code__).plan(point_of(counting), ()))
     shift = 7
     assert list(made) == [8]
 
