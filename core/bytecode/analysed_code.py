@@ -1,7 +1,7 @@
 """Analysed code: one visit to the bytecode packages, which decodes, normalises and analyses a code object.
 
 The pipeline keeps the result for each function, and `InlinedCode` keeps it for callees, so that several captures share
-it. Its users see no change, and it holds nothing of a call. Rewriting for one capture gives another `AnalysedCode`.
+it. What it answers never changes, and it holds nothing of a call. Rewriting for a capture gives another `AnalysedCode`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ class InlinedCode:
     """Code objects that are decoded and analysed at their first use."""
 
     def __init__(self) -> None:
-        #: By the id of a code object and the question: the code object, which keeps its id, and the answer.
+        #: By the id of a code object and the question: the code object, which keeps the id its own, and the answer.
         self._used: Dict[Any, Tuple[CodeType, Any]] = {}
         self._used_before: Dict[Any, Tuple[CodeType, Any]] = {}
 
@@ -54,8 +54,8 @@ class InlinedCode:
         return self._answer(code, ("plan", point, names), lambda: self.generator(code).plan(point, names))
 
     def _answer(self, code: CodeType, question: Hashable, make: Callable[[], _T]) -> _T:
-        key = id(code), question
-        if key not in self._used:
-            self._used[key] = self._used_before.get(key) or (code, make())
-        answer: _T = self._used[key][1]
+        key, used = (id(code), question), self._used
+        found = used.get(key) or self._used_before.get(key) or (code, make())
+        used[key] = found
+        answer: _T = found[1]
         return answer
