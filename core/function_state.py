@@ -26,6 +26,7 @@ from pijit.core.bytecode.analysed_code import AnalysedCode, analysed_code
 from pijit.core.bytecode.assembler.emit import to_go_on
 from pijit.core.bytecode.codec.encode import replace_code
 from pijit.core.bytecode.function_twins import twin_with
+from pijit.core.capture.inline.inlined_code import InlinedCode
 from pijit.core.capture.profile.hints import Hints
 from pijit.core.capture.profile.type_feedback import MAX_OBSERVATIONS, Pending
 from pijit.core.capture.state.entry_state import why_not_captured
@@ -82,6 +83,7 @@ class State:
         failures: pijit's own errors; the function ran all the same.
         dropped: why all entries were dropped, until the next capture; else "".
         uncounted: hits and misses before the last reset.
+        inlined: the analysed code of the functions that its captures inline.
     """
 
     def __init__(self, py_func: types.FunctionType, function: types.FunctionType, config: Any,
@@ -114,6 +116,7 @@ class State:
         self.not_before = 0.0
         self.on_too_early: Optional[Callable[[float], None]] = None
         self._analysed: Optional[AnalysedCode] = None
+        self.inlined = InlinedCode()
 
     def __del__(self) -> None:
         self.cache.clear()  # the code object holds the cache and may live longer
@@ -141,6 +144,7 @@ class State:
         del self.entries[:], self.pending[:], self.failures[:]
         self.callees.clear()
         self.met.clear()
+        self.inlined.clear()
 
     def clear(self) -> None:
         """Drop all entries and kernels."""

@@ -109,6 +109,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], obser
 def _capture(request: EntryRequest) -> Captures:
     """One capture for each kind of observed values."""
     profiles, results = request.observed.profiles, []
+    request.state.inlined.renew()
     with recorded(request.state.config.print_after_all) as stages:
         numbering = Numbering(request.code.co_name, len(profiles) == 1, stages)
         for profile in profiles:
@@ -127,7 +128,7 @@ def _capture_request(request: EntryRequest, profile: Dict[int, Abstract]) -> Cap
         force_breaks=config.force_breaks, ignored_flags=state.ignored_flags, constant_globals=state.constant_globals,
         precision=config.auto_mixed_precision)
     return CaptureRequest(state.analysed(request.code), request.roots, _hook.UNBOUND, profile, options,
-                          inliner_of(config), start.arrived if start is not None else None, state.hints)
+                          inliner_of(request.state), start.arrived if start is not None else None, state.hints)
 
 
 def _plan_and_compile(request: EntryRequest, captures: Captures) -> Kernels:

@@ -92,7 +92,7 @@ def whole_graph(state: State, roots: Tuple[Any, ...], host_functions: Tuple[Any,
         constant_globals=state.constant_globals, host_functions=host_functions, handlers=False, abandons=abandons,
         static_roots=static_roots)
     result = capture(CaptureRequest(analysed, roots, _hook.UNBOUND, ObservedKinds().profiles[0], options,
-                                    inliner_of(state.config), None, state.hints))
+                                    inliner_of(state), None, state.hints))
     try:
         return _whole(result, static_roots)
     finally:

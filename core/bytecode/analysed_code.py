@@ -1,25 +1,35 @@
 """Analysed code: one visit to the bytecode packages, which decodes, normalises and analyses a code object.
 
-The pipeline keeps the result for each function, so that several captures share it. It never changes, and it holds
-nothing of a call. Rewriting for one capture gives another `AnalysedCode`.
+The pipeline keeps the result for each function, and `InlinedCode` keeps it for callees, so that several captures share
+it. What it answers never changes, and it holds nothing of a call. Rewriting for a capture gives another `AnalysedCode`.
 """
 
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Dict, FrozenSet, Optional, Sequence
+from typing import Any, Dict, FrozenSet, Optional, Sequence, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.analysis.use_def import UseDef
+from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.instructions.predicates import writes_local
-from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
-from pijit.core.bytecode.rewrite.cells import decode_with_locals, running_function
-from pijit.core.bytecode.rewrite.method_calls import plain_module_calls
+from pijit.core.bytecode.normal_form.normalise import normal_function, plain_function
+from pijit.core.bytecode.rewrite.cells import cells_as_locals, with_locals
+from pijit.core.bytecode.rewrite.generator_steps import GeneratorCode, Resumed, StepLiveness, resumed
+from pijit.core.bytecode.rewrite.generator_to_loop import Consumer, consumed
+from pijit.core.bytecode.rewrite.method_calls import ModuleCalls, module_calls, with_plain_calls
+from pijit.core.named_tuples import NamedTuple
 
 
 class AnalysedCode:
     """A code object in normal form with its control flow, and its data flow as soon as that is asked for.
+
+    Args:
+        code: the code object that was given.
+        running: the code as bytecode runs it, in normal form. It may have been rewritten.
+        names: the cell variables that read as locals.
+        cfg: the control flow graph, if it is known.
 
     Attributes:
         code: the code object that was given. `function.code` is what it was rewritten to.
@@ -27,13 +37,17 @@ class AnalysedCode:
         function: the instructions.
     """
 
-    __slots__ = ("code", "cfg", "function", "_use_def", "_rebound", "_running")
+    __slots__ = ("code", "cfg", "function", "_names", "_in_cells", "_use_def", "_rebound", "_running", "_plain")
 
-    def __init__(self, code: CodeType, cfg: CFG) -> None:
-        self.code, self.cfg, self.function = code, cfg, cfg.function
+    def __init__(self, code: CodeType, running: Function, names: Tuple[str, ...] = (),
+                 cfg: Optional[CFG] = None) -> None:
+        self.code, self._in_cells, self._names = code, running, names
+        self.cfg = build_cfg(with_locals(running, names)) if cfg is None else cfg
+        self.function = self.cfg.function
         self._use_def: Optional[UseDef] = None
         self._rebound: Optional[FrozenSet[str]] = None
         self._running: Optional[CFG] = None
+        self._plain: Optional[Tuple[ModuleCalls, AnalysedCode]] = None
 
     @property
     def use_def(self) -> UseDef:
@@ -56,8 +70,7 @@ class AnalysedCode:
         """The control flow of the code as bytecode runs it. Cell variables of a callee are plain only in its analysis.
         """
         if self._running is None:
-            has_cells = bool(self.code.co_cellvars or self.code.co_freevars)
-            self._running = build_cfg(running_function(self.function, self.code)) if has_cells else self.cfg
+            self._running = build_cfg(self._in_cells) if self._names else self.cfg
         return self._running
 
     def liveness(self) -> Liveness:
@@ -66,36 +79,56 @@ class AnalysedCode:
 
     def cut(self, index: int) -> "AnalysedCode":
         """The same code, with an additional block start at an instruction."""
-        return AnalysedCode(self.code, self.cfg.cut(index))
+        return AnalysedCode(self.code, self._in_cells, self._names, self.cfg.cut(index))
 
     def with_plain_calls(self, globals: Dict[str, Any]) -> "AnalysedCode":
-        """The code with plain calls of functions of the modules in these globals; itself if it has none."""
-        plain = plain_module_calls(self.cfg, globals)
-        return self if plain is None else AnalysedCode(self.code, build_cfg(decode_normal(plain)))
+        """The code with plain calls of functions of the modules in these globals; itself if it has none.
+
+        The last result is kept: other globals seldom have modules of other names.
+        """
+        calls = module_calls(self.cfg, globals)
+        if not calls:
+            return self
+        if self._plain is None or self._plain[0] != calls:
+            plain = normal_function(with_plain_calls(self._in_cells, calls))
+            self._plain = calls, AnalysedCode(self.code, plain, self._names)
+        return self._plain[1]
+
+
+class AnalysedStep(NamedTuple):
+    """A step of a generator. ``whole`` is the control flow of the generator, with the same variables."""
+
+    analysed: AnalysedCode
+    step: Resumed
+    whole: CFG
+
+    def liveness(self) -> StepLiveness:
+        """Live locals within the step."""
+        return StepLiveness(self.whole, self.analysed.function, self.step)
 
 
 def analysed_code(code: CodeType) -> AnalysedCode:
     """The code of a function that is captured or linked."""
-    return AnalysedCode(code, build_cfg(decode_normal(normal_code(code, False))))
+    return AnalysedCode(code, normal_function(plain_function(code, False)))
 
 
-def analysed_callee(code: CodeType, globals: Dict[str, Any], free: Sequence[str] = (),
-                    kept: Sequence[str] = ()) -> AnalysedCode:
-    """The code of a function that is inlined, with plain calls of modules' functions.
+def analysed_callee(code: CodeType, free: Sequence[str] = (), kept: Sequence[str] = ()) -> AnalysedCode:
+    """The code of a function that is inlined.
 
     Its cell variables and the ``free`` ones are plain locals, except the variables ``kept``.
     """
-    return _with_locals(code, normal_code(code, True), globals, free, kept)
+    return AnalysedCode(code, normal_function(plain_function(code, True)), cells_as_locals(code, free, kept))
 
 
-def analysed_body(code: CodeType, globals: Dict[str, Any], free: Sequence[str] = (),
+def analysed_loop(code: CodeType, generator: GeneratorCode, consumer: Consumer, free: Sequence[str] = (),
                   kept: Sequence[str] = ()) -> AnalysedCode:
-    """As `analysed_callee`, for code that a rewriter of generators has made, which is in normal form already."""
-    return _with_locals(code, code, globals, free, kept)
+    """As `analysed_callee`, for the loop that a generator expression and the builtin that consumes it become."""
+    made = consumed(generator.source, consumer)
+    return AnalysedCode(code, normal_function(made), cells_as_locals(code, free, kept))
 
 
-def _with_locals(code: CodeType, plain: CodeType, globals: Dict[str, Any], free: Sequence[str],
-                 kept: Sequence[str]) -> AnalysedCode:
-    cfg = build_cfg(decode_with_locals(plain, free, kept))
-    calls = plain_module_calls(cfg, globals)
-    return AnalysedCode(code, cfg if calls is None else build_cfg(decode_with_locals(calls, free, kept)))
+def analysed_step(code: CodeType, generator: GeneratorCode, point: int, free: Sequence[str] = ()) -> AnalysedStep:
+    """As `analysed_callee`, for the step of a generator that waits at a yield."""
+    step, names = resumed(generator, point), cells_as_locals(code, free)
+    whole = build_cfg(with_locals(generator.cfg.function, names)) if names else generator.cfg
+    return AnalysedStep(AnalysedCode(code, normal_function(step.function), names), step, whole)

@@ -253,7 +253,7 @@ def _shallow(inliner: Optional[Inliner], depth: int) -> Optional[Inliner]:
     if inliner is None:
         return None
     inliner.forget()
-    other = Inliner(min(depth, inliner.max_depth), inliner.modules)
+    other = Inliner(min(depth, inliner.max_depth), inliner.modules, inliner.code)
     other.recursion.because = "to capture more takes too long"
     return other
 

@@ -92,7 +92,7 @@ def _finder(state: State, index: int) -> Any:
 
     def find(code: types.CodeType, globals: Dict[str, Any]) -> Optional[_hook.Callee]:
         alive = weak()
-        if alive is None or not inliner_of(alive.config).compiles_alone(stand_in(code, code.co_name, globals)):
+        if alive is None or not inliner_of(alive).compiles_alone(stand_in(code, code.co_name, globals)):
             return None
         callee = alive.callee_of(code, code.co_name)
         if callee is not None:
@@ -102,6 +102,6 @@ def _finder(state: State, index: int) -> Any:
     return find
 
 
-def inliner_of(config: Any) -> Inliner:
+def inliner_of(state: State) -> Inliner:
     """A new inliner with the options of a function."""
-    return Inliner(config.max_inline_depth, config.allowed_inline_modules)
+    return Inliner(state.config.max_inline_depth, state.config.allowed_inline_modules, state.inlined)

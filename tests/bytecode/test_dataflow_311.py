@@ -11,7 +11,7 @@ if sys.version_info < (3, 11):
 from pijit.core.bytecode.analysis.blocks import build_cfg, innermost_handler
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.analysis.use_def import Definition, UseDef
-from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.bytecode.normal_form.normalise import normal_function, plain_function
 from tests.bytecode.bytecode_samples import NAMES, SAMPLES, outcome
 
 
@@ -69,10 +69,10 @@ of_all_cases = pytest.mark.parametrize("function, calls", CASES, ids=NAMES + [f.
 
 def plain(function):
     """A function with the code that is read, and its flow."""
-    code = normal_code(function.__code__, True)
-    again = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    read = plain_function(function.__code__, True)
+    again = FunctionType(read.code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
     again.__kwdefaults__ = function.__kwdefaults__
-    return again, build_cfg(decode_normal(code))
+    return again, build_cfg(normal_function(read))
 
 
 def executed(function, cfg, args):

@@ -3,9 +3,8 @@
 import pytest
 
 from pijit.core.bytecode.analysis.blocks import build_cfg
-from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.normal_form.expand_finally_37 import COPIED_BY_COMPILER
-from pijit.core.bytecode.normal_form.normalise import normal_code
+from pijit.core.bytecode.normal_form.normalise import plain_function
 from tests.bytecode.bytecode_samples import NAMES, SAMPLES, Manager, outcome
 from tests.bytecode.test_encode import with_code
 
@@ -41,7 +40,7 @@ MORE = SAMPLES + [(loops_in_bodies, [(i,) for i in range(8)])]
 @pytest.mark.parametrize("returns", [False, True])
 @pytest.mark.parametrize("function, calls", MORE, ids=NAMES + ["loops_in_bodies"])
 def test_copies_do_the_same(function, calls, returns):
-    edited = with_code(function, normal_code(function.__code__, returns))
+    edited = with_code(function, plain_function(function.__code__, returns).code)
     for args in calls:
         assert outcome(edited, args) == outcome(function, args)
 
@@ -49,7 +48,7 @@ def test_copies_do_the_same(function, calls, returns):
 @pytest.mark.skipif(COPIED_BY_COMPILER, reason="the compiler does it")
 @pytest.mark.parametrize("function", [function for function, _ in MORE], ids=NAMES + ["loops_in_bodies"])
 def test_no_body_is_entered_without_an_exception(function):
-    cfg = build_cfg(decode(normal_code(function.__code__, True)))
+    cfg = build_cfg(plain_function(function.__code__, True))
     handlers = {cfg.block_of[index] for index in cfg.flow.handlers}
     reached, todo = {0}, [0]
     while todo:
@@ -61,5 +60,5 @@ def test_no_body_is_entered_without_an_exception(function):
 
 
 def test_code_without_bodies_is_left_alone():
-    code = normal_code.__code__
-    assert normal_code(code, True) is code
+    code = plain_function.__code__
+    assert plain_function(code, True).code is code

@@ -21,14 +21,14 @@ from pijit.core.bytecode.codec.layout import stack_size
 from pijit.core.bytecode.instructions import names_311
 from pijit.core.bytecode.instructions.opcodes import CLASS_OF_NAME
 from pijit.core.bytecode.instructions.units_311 import SKIPPED_BY_FOR_ITER
-from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.bytecode.normal_form.normalise import normal_function, plain_function
 from tests.bytecode.test_identity_311 import FIELDS, FOLDERS, code_objects, python_files
 
 
 def function_of(source, name="f"):
     scope = {}
     exec(compile(source, "<source>", "exec"), scope)
-    return decode_normal(normal_code(scope[name].__code__, False))
+    return normal_function(plain_function(scope[name].__code__, False))
 
 
 def shown(function, leave_out=("NOP",)):
@@ -204,8 +204,8 @@ def test_variables_that_comprehensions_put_aside_may_have_no_value(before, empty
 
 def wrong(code):
     """What is wrong with the normal form of a code object, or None."""
-    plain = normal_code(code, False)
-    function = decode_normal(plain)
+    function = normal_function(plain_function(code, False))
+    plain = function.code
     cfg = build_cfg(function)
     Liveness(cfg).live_in(0)
     again = Assembler(function).assemble()

@@ -20,7 +20,7 @@ from pijit.core.bytecode.instructions import names_311
 from pijit.core.bytecode.instructions.units_311 import SKIPPED_BY_FOR_ITER
 from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site
 from pijit.core.bytecode.normal_form import split_instructions_311
-from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.bytecode.normal_form.normalise import normal_function, plain_function
 from pijit.core.pythons import why_no_gradients, why_not_python
 from tests.bytecode.linker.link_samples_311 import Launch, cfg_of, index_of, linked, local
 
@@ -32,7 +32,7 @@ def function_of(source, name="f"):
 
 
 def normal(function):
-    return decode_normal(normal_code(function.__code__, False))
+    return normal_function(plain_function(function.__code__, False))
 
 
 def names(function):
@@ -50,7 +50,7 @@ def test_numbers_are_those_of_the_interpreter():
 def test_plain_code_borrows_nothing():
     function = function_of("def f(x, y):\n  z = x + y\n  return g(x)[y:z]")
     before, after = ({instr.opname for instr in dis.get_instructions(code)}
-                     for code in (function.__code__, normal_code(function.__code__, False)))
+                     for code in (function.__code__, plain_function(function.__code__, False).code))
     assert {"LOAD_FAST_BORROW", "LOAD_FAST_BORROW_LOAD_FAST_BORROW", "BINARY_SLICE"} <= before
     assert not any("BORROW" in name or "SLICE" in name for name in after - {"BUILD_SLICE"})
 

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from pijit.core.bytecode.instructions import opcodes
-from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.bytecode.normal_form.normalise import normal_function, plain_function
 from pijit.core.capture.build.graph_builder import GraphBuilder
 from pijit.core.capture.interpreter import interpreter
 
@@ -66,5 +66,5 @@ def test_yields_skip_the_frame():
         yield 1
 
     assert "YIELD_VALUE" in opcodes.SKIP_FRAME
-    here = {instr.opname for instr in decode_normal(normal_code(test_yields_skip_the_frame.__code__, True)).instructions}
+    here = {instr.opname for instr in normal_function(plain_function(test_yields_skip_the_frame.__code__, True)).instructions}
     assert not opcodes.SKIP_FRAME & here

@@ -28,7 +28,7 @@ from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.codec.encode import Assembler
 from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site, link
 from pijit.core.bytecode.linker.verify import why_wrong
-from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.bytecode.normal_form.normalise import normal_function, plain_function
 
 MANY = sys.maxsize >> 1
 #: What may push an item without a value: beside a function that is no method (with statements look up methods from 3.14 on), or for
@@ -82,8 +82,7 @@ class Linker:
     def function(self, code):
         """A linked function, or the code itself where the normal form does not have it."""
         try:
-            plain = normal_code(code, True)
-            cfg = build_cfg(decode_normal(plain))
+            cfg = build_cfg(normal_function(plain_function(code, True)))
         except ValueError as error:
             self.counts["not read"] += 1
             self.faults.append("%s: %s" % (code.co_qualname, error))

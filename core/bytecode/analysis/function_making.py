@@ -7,13 +7,10 @@ code.
 from __future__ import annotations
 
 import sys
-from types import CodeType
 from typing import Any, Dict, List, Optional, Tuple
 
-from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.instructions.instruction import Function, Instr
 from pijit.core.bytecode.instructions.predicates import builds_tuple, loads_constant, makes_function
-from pijit.core.bytecode.instructions.scan import may_write_cells
 from pijit.core.named_tuples import NamedTuple
 
 NAME_ON_STACK = sys.version_info < (3, 11)
@@ -26,7 +23,6 @@ WITH_DEFAULTS, WITH_NAMED, WITH_ANNOTATIONS, WITH_CLOSURE = 0x01, 0x02, 0x04, 0x
 
 _NAMED = frozenset(["LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_ATTR"])
 _STORES_ELSEWHERE = frozenset(["STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "STORE_ATTR", "RETURN_VALUE"])
-_CELL_WRITES = frozenset(["STORE_DEREF", "DELETE_DEREF"])
 
 
 class Defaults(NamedTuple):
@@ -115,14 +111,6 @@ def _constants(function: Function, end: int, count: int) -> Optional[Tuple[Any, 
     """The values that the ``count`` instructions before ``end`` push; None unless they are constants."""
     loads = function.instructions[end - count:end]
     return tuple(load.value for load in loads) if all(map(loads_constant, loads)) else None
-
-
-def writes_free_variable(code: CodeType) -> bool:
-    """Whether a function writes a variable of the function around it.
-    Most have no such instruction and are not decoded."""
-    if not code.co_freevars or not may_write_cells(code):
-        return False
-    return any(inner.opname in _CELL_WRITES and inner.value in code.co_freevars for inner in decode(code).instructions)
 
 
 def makes_call_arguments(function: Function, instr: Instr) -> bool:

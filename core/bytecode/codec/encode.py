@@ -183,10 +183,15 @@ class Assembler:
             code, co_consts=tuple(self._consts), co_names=tuple(self._names), co_varnames=tuple(self._varnames),
             co_nlocals=len(self._varnames), **layout.tables(code, places))
         # A larger original size is kept: CPython's estimate counts a few items that never occur.
-        unchanged = edited.co_code == code.co_code and self.function.operands is None
-        self.assembled = self.function if unchanged else decode(edited)
+        self.assembled = Function(edited, self.function.encoded) if _is_alike(edited, code) else decode(edited)
         depth = max(code.co_stacksize, stack_size(self.assembled))
         return edited if depth == code.co_stacksize else replace_code(edited, co_stacksize=depth)
+
+    def assemble_function(self) -> Function:
+        """Write the edited code object, as `assemble` does. Returns it decoded, so that it need not be read again."""
+        code = self.assemble()
+        assert self.assembled is not None
+        return Function(code, self.assembled.encoded)
 
     def offset(self, label: Label) -> int:
         """Byte offset of a label in the code that `assemble` has made."""
@@ -230,6 +235,12 @@ class Assembler:
                 raise ValueError("{!r} is placed in front of no instruction".format(label))
             layout.targets[row] = placed[label]
         return layout, placed, rows_of_jump_targets
+
+
+def _is_alike(edited: CodeType, code: CodeType) -> bool:
+    """Whether edited code has the instructions of the original code, under the same handlers."""
+    return edited.co_code == code.co_code and (
+        getattr(edited, "co_exceptiontable", b"") == getattr(code, "co_exceptiontable", b""))
 
 
 def _index_in(names: List[str], name: str) -> int:

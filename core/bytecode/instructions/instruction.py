@@ -124,9 +124,11 @@ class Function:
         argument_count: how many of `varnames` are arguments, `*args` and `**kwargs` included.
         prologue: the instructions before the first one, in the normal form (3.11). New code goes after the prologue.
         operands: the operand stacks of the normal form (3.11); else None.
+        encoded: all instructions as they are encoded. The normal form has other instructions (3.11).
     """
 
-    __slots__ = ("code", "instructions", "varnames", "cellvars", "freevars", "argument_count", "prologue", "operands")
+    __slots__ = ("code", "instructions", "varnames", "cellvars", "freevars", "argument_count", "prologue", "operands",
+                 "encoded")
 
     def __init__(self, code: CodeType, instructions: List[Instr]) -> None:
         self.code = code
@@ -137,6 +139,7 @@ class Function:
         self.argument_count = count_arguments(code)
         self.prologue: Tuple[Instr, ...] = ()
         self.operands: Optional["Operands"] = None
+        self.encoded = instructions
 
     def __repr__(self) -> str:
         return "<Function {}, {} instructions>".format(self.code.co_name, len(self.instructions))

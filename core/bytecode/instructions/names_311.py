@@ -199,7 +199,7 @@ _KEPT = frozenset("""
     SETUP_ANNOTATIONS LOAD_LOCALS LOAD_FROM_DICT_OR_GLOBALS INTERPRETER_EXIT
     """.split())
 
-#: Instructions that `plain_code` replaces by others.
+#: Instructions that `without_compounds` replaces by others.
 REWRITTEN = frozenset((
     "LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST", "RETURN_CONST", "BINARY_SLICE",
     "STORE_SLICE", "LOAD_FAST_BORROW", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"))

@@ -17,7 +17,7 @@ from types import CodeType
 from typing import Dict, List, Optional
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
-from pijit.core.bytecode.codec.decode import Instr, decode
+from pijit.core.bytecode.codec.decode import Function, Instr, decode
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label, NewInstr
 from pijit.core.bytecode.flow.control_flow import Blocks
 
@@ -28,18 +28,19 @@ LEAVES = frozenset(["RETURN_VALUE", "BREAK_LOOP", "CONTINUE_LOOP"])
 RESULT = "$result"
 
 
-def normal_code(code: CodeType, returns: bool) -> CodeType:
-    """The code with finally bodies copied, or the same code if there is no body to copy.
+def plain_function(code: CodeType, returns: bool) -> Function:
+    """The decoded code with finally bodies copied, or the code itself if there is no body to copy.
 
     Arguments:
         returns: whether to copy for RETURN_VALUE of 3.7, too, which needs one more local variable.
     """
+    function = decode(code)
     while not COPIED_BY_COMPILER:
-        copied = _Copier(build_cfg(decode(code)), returns).run()
-        if copied is None or len(copied.co_code) > 2 * LARGEST:
+        copied = _Copier(build_cfg(function), returns).run()
+        if copied is None or len(copied.code.co_code) > 2 * LARGEST:
             break
-        code = copied
-    return code
+        function = copied
+    return function
 
 
 class _Copier:
@@ -56,8 +57,8 @@ class _Copier:
             if instr.opname == "END_FINALLY" and blocks:
                 self.ends[blocks[-1].handler] = instr.index
 
-    def run(self) -> Optional[CodeType]:
-        """The new code, or None if no body is entered without an exception."""
+    def run(self) -> Optional[Function]:
+        """The new function, or None if no body is entered without an exception."""
         found = False
         for instr in self.instructions:
             if self.cfg.successors[instr.index] is not None:
@@ -65,7 +66,7 @@ class _Copier:
                 if items is not None:
                     self.assembler.insert(instr.index, items)
                     found = True
-        return self.assembler.assemble() if found else None
+        return self.assembler.assemble_function() if found else None
 
     def _instead(self, instr: Instr) -> Optional[List[Item]]:
         """The code in place of an instruction that enters a body, or None for other instructions."""

@@ -7,10 +7,9 @@ generators. The instructions up to the first `RESUME` are `Function.prologue`: t
 
 from __future__ import annotations
 
-from types import CodeType
+import copy
 from typing import Dict, List, Sequence
 
-from pijit.core.bytecode.codec.layout import read_instructions
 from pijit.core.bytecode.instructions.exception_table import ExceptionEntry
 from pijit.core.bytecode.instructions.instruction import Function, Instr, Unit
 from pijit.core.bytecode.instructions.names_311 import (
@@ -29,11 +28,11 @@ from pijit.core.bytecode.instructions.units_311 import SKIPPED_BY_FOR_ITER
 from pijit.core.bytecode.normal_form.split_instructions_311 import moved_entry
 
 
-def normal_function(code: CodeType) -> Function:
-    """A code object in normal form.
+def normal_function(source: Function) -> Function:
+    """A function in normal form.
 
     Args:
-        code: from `plain_code`.
+        source: from `plain_function`.
 
     Returns:
         The function; each instruction carries the encoded instructions that it stands for.
@@ -41,16 +40,16 @@ def normal_function(code: CodeType) -> Function:
     Raises:
         ValueError: pijit does not know an instruction, or the code is not consistent.
     """
-    raw = read_instructions(code)
+    raw = source.encoded
     first = _after_prologue(raw)
-    names = Names(code, raw[first:])
+    names = Names(source.code, raw[first:])
     groups = _groups(raw, first)
     place = {instr.index: number for number, group in enumerate(groups) for instr in group}
     place.update((instr.index, 0) for instr in raw[:first])
     place[len(raw)] = len(groups)
     entries: Dict[int, ExceptionEntry] = {}
-    function = Function(code, [_joined(number, group, names) for number, group in enumerate(groups)])
-    function.prologue = tuple(raw[:first])
+    function = Function(source.code, [_joined(number, group, names) for number, group in enumerate(groups)])
+    function.encoded, function.prologue = raw, tuple(map(copy.copy, raw[:first]))
     for instr, group in zip(function.instructions, groups):
         instr.entry = moved_entry(group[0].entry, place, entries)
     for instr in function.prologue:

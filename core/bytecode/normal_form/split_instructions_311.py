@@ -18,7 +18,6 @@ from types import CodeType
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from pijit.core.bytecode.codec.encode import Assembler
-from pijit.core.bytecode.codec.layout import read_instructions
 from pijit.core.bytecode.instructions.exception_table import ExceptionEntry
 from pijit.core.bytecode.instructions.instruction import Function, Instr
 from pijit.core.bytecode.instructions.units_311 import CACHES, JUMPS, units_needed
@@ -45,34 +44,28 @@ _SPLIT: Dict[str, Callable[[int], List[Encoded]]] = {
 }
 
 
-def plain_code(code: CodeType) -> CodeType:
-    """The code without compound instructions and borrowed loads, or the same code if it has none.
+def without_compounds(function: Function) -> Function:
+    """The function without compound instructions and borrowed loads, or the same function if it has none.
 
     Args:
-        code: of the running version.
-
-    Raises:
-        ValueError: the code does not decode.
+        function: from `decode`.
     """
-    instructions = read_instructions(code)
-    changes = {instr.index: _SPLIT[instr.opname](instr.raw) for instr in instructions if instr.opname in _SPLIT}
-    return rewritten(code, instructions, changes) if changes else code
+    changes = {instr.index: _SPLIT[instr.opname](instr.raw) for instr in function.encoded if instr.opname in _SPLIT}
+    return rewritten(function, changes) if changes else function
 
 
-def rewritten(code: CodeType, instructions: Sequence[Instr], changes: Dict[int, List[Encoded]]) -> CodeType:
-    """The code with some instructions replaced; see `edited`."""
-    return Assembler(edited(code, instructions, changes)).assemble()
-
-
-def edited(code: CodeType, instructions: Sequence[Instr], changes: Dict[int, List[Encoded]]) -> Function:
-    """A function with some instructions replaced.
+def rewritten(function: Function, changes: Dict[int, List[Encoded]]) -> Function:
+    """The function with some encoded instructions replaced, decoded from its new code object.
 
     Args:
-        code: the code object to edit.
-        instructions: the instructions of `code`, from `read_instructions`.
-        changes: by index, the replacement of an instruction. Jumps to it lead to the first new instruction; new jumps
-            lead where it did.
+        function: the function to edit.
+        changes: by index among the encoded instructions, the replacement of one. Jumps to it lead to the first new
+            instruction; new jumps lead where it did.
     """
+    return Assembler(_edited(function.code, function.encoded, changes)).assemble_function()
+
+
+def _edited(code: CodeType, instructions: Sequence[Instr], changes: Dict[int, List[Encoded]]) -> Function:
     made: List[Instr] = []
     sources: List[Instr] = []
     place: Dict[int, int] = {}

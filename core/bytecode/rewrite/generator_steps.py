@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import sys
 from types import CodeType
-from typing import Dict, FrozenSet, Iterable, List, Tuple
+from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Tuple
 
-from pijit.core.bytecode.analysis.blocks import build_cfg
+from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.encode import Assembler, Item
 from pijit.core.bytecode.instructions.instruction import Function
-from pijit.core.bytecode.normal_form.normalise import decode_normal
+from pijit.core.bytecode.normal_form.normalise import normal_function
 from pijit.core.named_tuples import NamedTuple
 
 if sys.version_info >= (3, 11):
@@ -47,21 +47,54 @@ else:
     )
 
 __all__ = [
-    "START", "Resumed", "StepLiveness", "begins_by_call", "delegating", "only_yield", "plan", "readable", "resumed"]
+    "START", "GeneratorCode", "Resumed", "StepLiveness", "begins_by_call", "delegating", "readable", "resumed"]
+
+
+class GeneratorCode:
+    """The code of a generator, decoded once for all its steps.
+
+    Attributes:
+        source: the `readable` function.
+        cfg: the control flow graph in normal form, with loops in place of `yield from`. It numbers the yields.
+    """
+
+    __slots__ = ("source", "cfg", "_returning")
+
+    def __init__(self, code: CodeType) -> None:
+        self.source = readable(code)
+        self.cfg = build_cfg(normal_function(delegating(self.source)))
+        self._returning: Optional[Function] = None
+
+    @property
+    def returning(self) -> Function:
+        """The function of `cfg` with a return in place of each yield."""
+        if self._returning is None:
+            self._returning = normal_function(returning(self.cfg.function))
+        return self._returning
+
+    def plan(self, point: int, names: Tuple[str, ...]) -> Any:
+        """The recipe for a generator that waits at a yield, with values for these variables; see `plan`."""
+        return plan(self.source, self.cfg.function, point, names)
+
+    @property
+    def only_yield(self) -> int:
+        """The yield at which a generator expression with one loop and one yield waits between items, else `START`."""
+        marks = [instr for instr in self.cfg.function.instructions if instr.opname in ("FOR_ITER", "YIELD_VALUE")]
+        return marks[1].index if [instr.opname for instr in marks] == ["FOR_ITER", "YIELD_VALUE"] else START
 
 
 class Resumed(NamedTuple):
     """The code of a step.
 
     Attributes:
-        code: the code object.
+        function: the decoded code, not in normal form.
         first: number of instructions before the generator's own.
         yields: for each instruction that replaces a yield, the index of the yield.
         stack: the variables that hold the operand stack at the start.
         in_try: the yields at which the generator waits inside a try statement.
     """
 
-    code: CodeType
+    function: Function
     first: int
     yields: Dict[int, int]
     stack: Tuple[str, ...]
@@ -69,15 +102,21 @@ class Resumed(NamedTuple):
 
 
 class StepLiveness(Liveness):
-    """Liveness within a step: variables that any later step reads are live at its end."""
+    """Liveness within a step: variables that any later step reads are live at its end.
+
+    Args:
+        whole: the control flow of the generator.
+        function: the step in normal form.
+        step: what the step consists of.
+    """
 
     __slots__ = ("_first", "_before")
 
-    def __init__(self, function: Function, step: Resumed) -> None:
-        super().__init__(build_cfg(function))
+    def __init__(self, whole: CFG, function: Function, step: Resumed) -> None:
+        super().__init__(whole)
         self._first = step.first
-        items = [instr.value for instr in decode_normal(step.code).instructions[:step.first]]
-        self._before = [frozenset(function.varnames).union(name for name in step.stack if name in items[k:])
+        items = [instr.value for instr in function.instructions[:step.first]]
+        self._before = [frozenset(whole.function.varnames).union(name for name in step.stack if name in items[k:])
                         for k in range(step.first)]
 
     def show(self, index: int, names: Iterable[str]) -> None:
@@ -87,11 +126,9 @@ class StepLiveness(Liveness):
         return super().live_in(index - self._first) if index >= self._first else self._before[index]
 
 
-def resumed(code: CodeType, point: int) -> Resumed:
+def resumed(generator: GeneratorCode, point: int) -> Resumed:
     """The step of a generator that waits at ``point``, the index of a yield or `START`."""
-    source = readable(code)
-    cfg = build_cfg(decode_normal(source))
-    assembler = Assembler(decode_normal(returning(source)))
+    cfg, assembler = generator.cfg, Assembler(generator.returning)
     names = []
     first: List[Item] = []
     if point != START:
@@ -102,12 +139,5 @@ def resumed(code: CodeType, point: int) -> Resumed:
               for instr in cfg.function.instructions if instr.opname == "YIELD_VALUE"}
     in_try = frozenset(point for point in yields.values()
                        if any(block.kind != "loop" for block in cfg.block_stack[point] or ()))
-    step = assembler.assemble() if first else assembler.function.code
+    step = assembler.assemble_function() if first else generator.returning
     return Resumed(step, len(first), yields, tuple(names), in_try)
-
-
-def only_yield(code: CodeType) -> int:
-    """The yield at which a generator expression with one loop and one yield waits between items, else `START`."""
-    marks = [instr for instr in decode_normal(readable(code)).instructions
-             if instr.opname in ("FOR_ITER", "YIELD_VALUE")]
-    return marks[1].index if [instr.opname for instr in marks] == ["FOR_ITER", "YIELD_VALUE"] else START

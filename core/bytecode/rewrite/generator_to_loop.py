@@ -8,19 +8,18 @@ those that return the result. The generator's frame disappears; no other code co
 from __future__ import annotations
 
 import sys
-from types import CodeType
 from typing import Any, Callable, Dict, List
 
 from pijit.core.bytecode.assembler.emit import Emit
-from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label, NewInstr
 from pijit.core.bytecode.rewrite.compensated_sum import COMPENSATES, add_item, with_lost
 from pijit.core.named_tuples import NamedTuple
 
 if sys.version_info >= (3, 11):
-    from pijit.core.bytecode.rewrite.generators_311 import GENERATOR, readable, without_yields
+    from pijit.core.bytecode.rewrite.generators_311 import GENERATOR, without_yields
 else:
-    from pijit.core.bytecode.rewrite.generators_37 import GENERATOR, readable, without_yields
+    from pijit.core.bytecode.rewrite.generators_37 import GENERATOR, without_yields
 
 __all__ = [
     "ALL", "ANY", "BEST", "Consumer", "DEFAULT", "DICT", "EXTREMES", "FIRST", "GENERATOR", "ITEM", "ITEM_KEY", "KEY",
@@ -219,21 +218,27 @@ EXTREMES: Dict[Any, Consumer] = {(symbol, by_key, has_default): _extreme(symbol,
                                  for symbol in "<>" for by_key in (False, True) for has_default in (False, True)}
 
 
-def consumed(code: CodeType, consumer: Consumer) -> CodeType:
-    """The code of a generator expression with the consumer's code in place of its yields.
+def consumed(source: Function, consumer: Consumer) -> Function:
+    """A generator expression with the consumer's code in place of its yields.
 
     The code's caller has to set the variables that the consumer reads first.
+
+    Args:
+        source: the generator expression, from `readable`.
+        consumer: the builtin.
+
+    Returns:
+        The decoded function, not in normal form.
 
     Raises:
         ValueError: the generator does more than yield items.
     """
-    source = readable(code)
-    assembler = Assembler(decode(without_yields(source)))
+    assembler = Assembler(without_yields(source))
     write = Writer(assembler)
     assembler.insert(assembler.first_place(), consumer.first(write), redirect=False)
-    for instr in decode(source).instructions:
+    for instr in source.encoded:
         if instr.opname == "YIELD_VALUE":
             assembler.insert(instr.index, consumer.each(write))
         elif instr.opname == "RETURN_VALUE":
             assembler.insert(instr.index - 1, consumer.last(write))
-    return assembler.assemble()
+    return assembler.assemble_function()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import dis
 from types import CodeType
 from typing import Dict, List, Sequence, Tuple
@@ -13,12 +14,12 @@ from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.analysis.definite_assignment_311 import checked
 from pijit.core.bytecode.assembler.emit_311 import Emit
 from pijit.core.bytecode.assembler.frames_311 import stack_layout
+from pijit.core.bytecode.codec.decode import Function, decode
 from pijit.core.bytecode.codec.encode import Assembler, Item, replace_code
-from pijit.core.bytecode.codec.layout import read_instructions
 from pijit.core.bytecode.instructions.instruction import Instr, count_arguments
 from pijit.core.bytecode.instructions.units_311 import SKIPPED_BY_FOR_ITER
-from pijit.core.bytecode.normal_form.normalise import decode_normal
-from pijit.core.bytecode.normal_form.split_instructions_311 import Encoded, plain_code, rewritten
+from pijit.core.bytecode.normal_form.normalise import normal_function
+from pijit.core.bytecode.normal_form.split_instructions_311 import Encoded, rewritten, without_compounds
 
 GENERATOR = 0x20
 START = -1
@@ -29,28 +30,28 @@ _AFTER_AWAIT = 3
 _ENDS = ["END_SEND"] * ("END_SEND" in dis.opmap) + ["POP_TOP"]
 
 
-def readable(code: CodeType) -> CodeType:
-    """The code whose instructions the functions below number: compound instructions are split."""
-    return plain_code(code)
+def readable(code: CodeType) -> Function:
+    """The function whose encoded instructions the functions below number: compound instructions are split."""
+    return without_compounds(decode(code))
 
 
-def without_yields(code: CodeType) -> CodeType:
-    """The `readable` code without its yields, and without the instructions that drop the sent value.
+def without_yields(function: Function) -> Function:
+    """The `readable` function without its yields, and without the instructions that drop the sent value.
 
     Raises:
         ValueError: the generator uses the sent value.
     """
-    return _as_function(code, "NOP", ["RESUME", "POP_TOP"])
+    return _as_function(function, "NOP", ["RESUME", "POP_TOP"])
 
 
-def returning(code: CodeType) -> CodeType:
-    """The `readable` code with a return in place of each yield, and without the start of the generator."""
-    return _as_function(code, "RETURN_VALUE", ["RESUME"])
+def returning(function: Function) -> Function:
+    """The `readable` function with a return in place of each yield, and without the start of the generator."""
+    return _as_function(function, "RETURN_VALUE", ["RESUME"])
 
 
-def _as_function(code: CodeType, instead: str, dropped: List[str]) -> CodeType:
-    """The code with an instruction in place of each yield; the `dropped` instructions after it become NOP."""
-    instructions = read_instructions(code)
+def _as_function(function: Function, instead: str, dropped: List[str]) -> Function:
+    """The function with an instruction in place of each yield; the `dropped` instructions after it become NOP."""
+    code, instructions = function.code, function.encoded
     raw = bytearray(code.co_code)
     for instr in instructions:
         following = instructions[instr.index + 1:instr.index + 1 + len(dropped)]
@@ -61,7 +62,7 @@ def _as_function(code: CodeType, instead: str, dropped: List[str]) -> CodeType:
             _put(raw, following, "NOP")
         elif instr.opname == "RETURN_GENERATOR":
             _put(raw, instructions[instr.index:instr.index + 2], "NOP")
-    return replace_code(code, co_code=bytes(raw), co_flags=code.co_flags & ~GENERATOR)
+    return decode(replace_code(code, co_code=bytes(raw), co_flags=code.co_flags & ~GENERATOR))
 
 
 def _put(raw: bytearray, instructions: Sequence[Instr], opname: str) -> None:
@@ -81,8 +82,8 @@ def on_stack(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str]) -
     return items + [emit.const(None), emit.jump(assembler.original(point + 1))]
 
 
-def delegating(code: CodeType) -> CodeType:
-    """The code with a loop over the items in place of each ``yield from``; the same code if it has none::
+def delegating(function: Function) -> Function:
+    """The `readable` function with a loop over the items in place of each ``yield from``; itself if it has none::
 
         GET_YIELD_FROM_ITER                  ->    GET_ITER
         LOAD_CONST None                            NOP
@@ -94,21 +95,22 @@ def delegating(code: CodeType) -> CodeType:
 
     From 3.12 on a special handler gets exceptions thrown into the generator there. A loop has no such handler.
     """
-    instructions = read_instructions(code)
+    instructions = list(function.encoded)
     names = [instr.opname for instr in instructions]
     found = [instr for instr in instructions if instr.opname == "SEND" and _delegates(names, instr)]
     if not found:
-        return code
+        return function
     changes: Dict[int, List[Encoded]] = {}
     for send in found:
         assert send.target is not None
-        instructions[send.index + 1].entry = send.entry
+        instructions[send.index + 1] = yielding = copy.copy(instructions[send.index + 1])
+        yielding.entry = send.entry
         changes.update(zip(
             range(send.index - 2, send.index + 1), ([("GET_ITER", 0)], [("NOP", 0)], [("FOR_ITER", 0)])))
         changes[send.index + 3] = [("POP_TOP", 0), ("JUMP_BACKWARD_NO_INTERRUPT", 0)]
         ends = [dis.opname[opcode] for opcode in SKIPPED_BY_FOR_ITER] + ["NOP"]
         changes.update((send.target + number, [(name, 0)]) for number, name in enumerate(ends[:len(_ENDS)]))
-    return rewritten(code, instructions, changes)
+    return rewritten(Function(function.code, instructions), changes)
 
 
 def _delegates(names: List[str], send: Instr) -> bool:
@@ -125,27 +127,34 @@ def begins_by_call(code: CodeType, names: Tuple[str, ...]) -> bool:
             and names == code.co_varnames[:code.co_argcount])
 
 
-def plan(code: CodeType, point: int, names: Tuple[str, ...]) -> Tuple[CodeType, Tuple[int, ...], bool]:
-    """The recipe for a generator that waits at a yield of the `delegating` code.
+def plan(source: Function, loops: Function, point: int,
+         names: Tuple[str, ...]) -> Tuple[CodeType, Tuple[int, ...], bool]:
+    """The recipe for a generator that waits at a yield of the `delegating` function.
+
+    Args:
+        source: the `readable` function.
+        loops: the `delegating` function in normal form.
+        point: the index of the yield, or `START`.
+        names: the variables that have a value.
 
     Returns:
         Three items. First, the code of a generator function that takes all its variables as arguments, and operands
         after them. Second, the positions of the values of ``names``, then of the operands. Third, whether a value has
         to be sent to it once: then it yields None at that yield, and waits.
     """
-    source = plain_code(code)
+    code = source.code
     if point == START:
-        return _with_arguments(source, count_arguments(code)), tuple(map(code.co_varnames.index, names)), False
-    before = decode_normal(plain_code(delegating(code))).instructions[:point]
-    function = decode_normal(source)
+        return _with_arguments(code, count_arguments(code)), tuple(map(code.co_varnames.index, names)), False
+    before = loops.instructions[:point]
+    function = normal_function(source)
     waits = [instr.index for instr in function.instructions if instr.opname == "YIELD_VALUE"]
     index = waits[sum(instr.opname == "YIELD_VALUE" for instr in before)]
     assembler, cfg = Assembler(function), build_cfg(function)
     operands = [assembler.fresh_local() for _ in range((cfg.stack_depth[index] or 0) - 1)]
     assembler.insert(assembler.first_place(), _to_yield(assembler, cfg, index, names, operands), redirect=False)
-    made = assembler.assemble()
-    whole = checked(_with_arguments(_without_requests(made), made.co_nlocals))
-    return whole, (*map(code.co_varnames.index, names), *operands), True
+    made = assembler.assemble_function()
+    whole = _with_arguments(_without_requests(made), made.code.co_nlocals)
+    return checked(whole, Function(whole, made.encoded)), (*map(code.co_varnames.index, names), *operands), True
 
 
 def _to_yield(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str], operands: Sequence[int]) -> List[Item]:
@@ -166,9 +175,9 @@ def _with_arguments(code: CodeType, count: int) -> CodeType:
         code, co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=code.co_flags & ~_STARRED)
 
 
-def _without_requests(code: CodeType) -> CodeType:
+def _without_requests(function: Function) -> CodeType:
     """The code with a first RESUME that handles no requests, like the one after an ``await``."""
-    raw = bytearray(code.co_code)
-    resume = next(instr for instr in read_instructions(code) if instr.opname == "RESUME")
+    raw = bytearray(function.code.co_code)
+    resume = next(instr for instr in function.encoded if instr.opname == "RESUME")
     raw[resume.offset + 1] = _AFTER_AWAIT
-    return replace_code(code, co_code=bytes(raw))
+    return replace_code(function.code, co_code=bytes(raw))

@@ -11,7 +11,7 @@ from typing import List, Sequence, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.assembler.frames_37 import setup_of
-from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.codec.decode import Function, decode
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label, NewInstr, replace_code
 
 GENERATOR = 0x20
@@ -19,15 +19,15 @@ START = -1
 """The waiting position of a generator that has not begun."""
 
 
-def readable(code: CodeType) -> CodeType:
-    """The code whose instructions the functions below number: the code itself."""
-    return code
+def readable(code: CodeType) -> Function:
+    """The function whose instructions the functions below number: that of the code itself."""
+    return decode(code)
 
 
-def without_yields(code: CodeType) -> CodeType:
-    """The code without its yields, and without the instructions that drop the sent value."""
+def without_yields(function: Function) -> Function:
+    """The function without its yields, and without the instructions that drop the sent value."""
+    code, instructions = function.code, function.instructions
     raw = bytearray(code.co_code)
-    instructions = decode(code).instructions
     silent = [instr for instr in instructions if instr.opname == "GEN_START"]
     for instr in instructions:
         if instr.opname == "YIELD_VALUE":
@@ -36,16 +36,17 @@ def without_yields(code: CodeType) -> CodeType:
                 raise ValueError("the generator uses what is sent to it")
     for instr in silent:
         raw[instr.offset] = dis.opmap["NOP"]
-    return replace_code(code, co_code=bytes(raw), co_flags=code.co_flags & ~GENERATOR)
+    return decode(replace_code(code, co_code=bytes(raw), co_flags=code.co_flags & ~GENERATOR))
 
 
-def returning(code: CodeType) -> CodeType:
-    """The code with a return in place of each yield, and without the start of the generator."""
+def returning(function: Function) -> Function:
+    """The function with a return in place of each yield, and without the start of the generator."""
+    code = function.code
     raw = bytearray(code.co_code)
-    for instr in decode(code).instructions:
+    for instr in function.instructions:
         if instr.opname in ("YIELD_VALUE", "GEN_START"):
             raw[instr.offset] = dis.opmap["RETURN_VALUE" if instr.opname == "YIELD_VALUE" else "NOP"]
-    return replace_code(code, co_code=bytes(raw), co_flags=code.co_flags & ~GENERATOR)
+    return decode(replace_code(code, co_code=bytes(raw), co_flags=code.co_flags & ~GENERATOR))
 
 
 def on_stack(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str]) -> List[Item]:
@@ -62,15 +63,15 @@ def on_stack(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str]) -
                     NewInstr("JUMP_ABSOLUTE", assembler.original(point + 1), line)]
 
 
-def delegating(code: CodeType) -> CodeType:
-    """The code with a loop over the items in place of each ``yield from``; the same code if it has none::
+def delegating(function: Function) -> Function:
+    """The function with a loop over the items in place of each ``yield from``; the same function if it has none::
 
         GET_YIELD_FROM_ITER   ->       GET_ITER
         LOAD_CONST None          next: FOR_ITER end; YIELD_VALUE; POP_TOP; JUMP_ABSOLUTE next
         YIELD_FROM               end:  LOAD_CONST None
         POP_TOP                        POP_TOP
     """
-    function = decode(code)
+    code = function.code
     raw, found = bytearray(code.co_code), []
     names = [instr.opname for instr in function.instructions]
     for index, name in enumerate(names):
@@ -79,7 +80,7 @@ def delegating(code: CodeType) -> CodeType:
             for instr, new in zip(function.instructions[index - 2:index + 1], ("GET_ITER", "NOP", "NOP")):
                 raw[instr.offset + 2 * (instr.size - 1)] = dis.opmap[new]
     if not found:
-        return code
+        return function
     assembler = Assembler(decode(replace_code(code, co_code=bytes(raw))))
     for index in found:
         following, end, line = Label("next"), Label("end"), function.instructions[index].lineno
@@ -87,7 +88,7 @@ def delegating(code: CodeType) -> CodeType:
             following, NewInstr("FOR_ITER", end, line), NewInstr("YIELD_VALUE", None, line),
             NewInstr("POP_TOP", None, line),
             NewInstr("JUMP_ABSOLUTE", following, line), end, NewInstr("LOAD_CONST", assembler.const(None), line)])
-    return assembler.assemble()
+    return assembler.assemble_function()
 
 
 def begins_by_call(code: CodeType, names: Tuple[str, ...]) -> bool:
@@ -95,22 +96,28 @@ def begins_by_call(code: CodeType, names: Tuple[str, ...]) -> bool:
     return False
 
 
-def plan(code: CodeType, point: int, names: Tuple[str, ...]) -> Tuple[int, Tuple[int, ...], Tuple[int, ...]]:
-    """The state of a frame that waits at a yield of the `delegating` code.
+def plan(source: Function, loops: Function, point: int,
+         names: Tuple[str, ...]) -> Tuple[int, Tuple[int, ...], Tuple[int, ...]]:
+    """The state of a frame that waits at a yield of the `delegating` function.
+
+    Args:
+        source: the `readable` function.
+        loops: the `delegating` function.
+        point: the index of the yield, or `START`.
+        names: the variables that have a value.
 
     Returns:
         The offset of its last instruction, the slots of these variables, and the numbers (setup, handler, level) of
         each of its blocks in one tuple.
     """
-    function = decode(code)
-    slots = tuple(code.co_varnames.index(name) for name in names)
+    slots = tuple(source.varnames.index(name) for name in names)
     if point == START:
         return START, slots, ()
-    waits = [instr for instr in function.instructions if instr.opname in ("YIELD_VALUE", "YIELD_FROM")]
-    before = decode(delegating(code)).instructions[:point]
+    waits = [instr for instr in source.instructions if instr.opname in ("YIELD_VALUE", "YIELD_FROM")]
+    before = loops.instructions[:point]
     instr = waits[sum(one.opname in ("YIELD_VALUE", "YIELD_FROM") for one in before)]
-    cfg = build_cfg(function)
-    blocks = [(dis.opmap[setup_of(cfg, block)], function.instructions[block.handler].offset, block.level)
+    cfg = build_cfg(source)
+    blocks = [(dis.opmap[setup_of(cfg, block)], source.instructions[block.handler].offset, block.level)
               for block in cfg.block_stack[instr.index] or ()]
     last = instr.offset + 2 * (instr.size - 1) - (2 if instr.opname == "YIELD_FROM" else 0)  # YIELD_FROM runs again
     return last, slots, tuple(number for block in blocks for number in block)

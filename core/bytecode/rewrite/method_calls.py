@@ -13,24 +13,30 @@ import types
 from typing import Any, Dict, Optional, Set, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.codec.decode import Function, decode
 from pijit.core.bytecode.codec.encode import replace_code
 from pijit.core.bytecode.instructions.instruction import Instr
 
 if sys.version_info >= (3, 11):
-    from pijit.core.bytecode.rewrite.method_calls_311 import with_plain_calls
+    from pijit.core.bytecode.rewrite.method_calls_311 import with_attribute_lookups
 
 _LOADS = frozenset(["LOAD_ATTR"])
 _CALLS = frozenset(["CALL_METHOD", "CALL_METHOD_KW"])
 
 
-def plain_module_calls(cfg: CFG, globals: Dict[str, Any]) -> Optional[types.CodeType]:
-    """The code with plain calls of module functions, or None if it calls none.
+ModuleCalls = Dict[int, Tuple[int, Set[int]]]
+"""By the LOAD_METHOD of a module's function: the LOAD_GLOBAL of the module, and the method calls that use the result.
+"""
+
+
+def module_calls(cfg: CFG, globals: Dict[str, Any]) -> ModuleCalls:
+    """The calls of module functions.
 
     Arguments:
         cfg: the function's control flow graph.
         globals: the dict for lookups of module names. A name that gets another value later is still called correctly.
     """
-    found: Dict[int, Tuple[int, Set[int]]] = {}
+    found: ModuleCalls = {}
     targets = {target for index, after in enumerate(cfg.successors) for target in after or () if target != index + 1}
     for instr in cfg.function.instructions:
         begin = _module_before(cfg, instr.index, globals) if instr.opname == "LOAD_METHOD" else None
@@ -39,22 +45,22 @@ def plain_module_calls(cfg: CFG, globals: Dict[str, Any]) -> Optional[types.Code
         calls = _calls_of(cfg, instr.index)
         if calls:
             found[instr.index] = begin, calls
-    return _rewritten(cfg, found) if found else None
+    return found
 
 
-def _rewritten(cfg: CFG, found: Dict[int, Tuple[int, Set[int]]]) -> types.CodeType:
-    """The code with the given method lookups, whose modules are loaded before them, and their calls made plain."""
+def with_plain_calls(function: Function, found: ModuleCalls) -> Function:
+    """The function with the given method lookups and their calls made plain, decoded and not in normal form."""
     if sys.version_info >= (3, 11):
-        return with_plain_calls(cfg.function, [(begin, load) for load, (begin, _) in found.items()])
+        return with_attribute_lookups(function, [(begin, load) for load, (begin, _) in found.items()])
     changed: Dict[int, str] = {}
     for load, (_, calls) in found.items():
         changed[load] = "LOAD_ATTR"
         changed.update(dict.fromkeys(calls, "CALL_FUNCTION"))
-    raw = bytearray(cfg.function.code.co_code)
+    raw = bytearray(function.code.co_code)
     for index, opname in changed.items():
-        instr = cfg.function.instructions[index]
+        instr = function.instructions[index]
         raw[instr.offset + 2 * (instr.size - 1)] = dis.opmap[opname]
-    return replace_code(cfg.function.code, co_code=bytes(raw))
+    return decode(replace_code(function.code, co_code=bytes(raw)))
 
 
 def _module_before(cfg: CFG, load: int, globals: Dict[str, Any]) -> Optional[int]:

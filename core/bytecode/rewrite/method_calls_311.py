@@ -10,10 +10,8 @@
 from __future__ import annotations
 
 import dis
-from types import CodeType
 from typing import Dict, Iterable, List, Tuple
 
-from pijit.core.bytecode.codec.layout import read_instructions
 from pijit.core.bytecode.instructions.instruction import Function
 from pijit.core.bytecode.instructions.names_311 import NULL_ABOVE_CALLABLE
 from pijit.core.bytecode.normal_form.split_instructions_311 import Encoded, rewritten
@@ -22,15 +20,14 @@ _NAME = int("END_FOR" in dis.opmap)
 """Number of flag bits below the index of an attribute's name in the argument."""
 
 
-def with_plain_calls(function: Function, loads: Iterable[Tuple[int, int]]) -> CodeType:
-    """The code with some method lookups replaced by attribute lookups.
+def with_attribute_lookups(function: Function, loads: Iterable[Tuple[int, int]]) -> Function:
+    """The function with some method lookups replaced by attribute lookups, not in normal form.
 
     Args:
         function: in normal form.
         loads: pairs of instructions: the LOAD_GLOBAL of a module, and the LOAD_METHOD of the function that is called.
     """
-    raw = read_instructions(function.code)
-    index_at = {instr.offset: instr.index for instr in raw}
+    index_at = {instr.offset: instr.index for instr in function.encoded}
     changes: Dict[int, List[Encoded]] = {}
     for begin, load in loads:
         base, method = (function.instructions[index] for index in (begin, load))
@@ -40,4 +37,4 @@ def with_plain_calls(function: Function, loads: Iterable[Tuple[int, int]]) -> Co
             # The compiler may have merged the load with the empty slot of another call, around this one.
             other: List[Encoded] = [("PUSH_NULL", 0)] if base.raw & 1 else []
             changes[index_at[base.offset]] = [*other, ("LOAD_GLOBAL", base.raw | 1)]
-    return rewritten(function.code, raw, changes)
+    return rewritten(function, changes)

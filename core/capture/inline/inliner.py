@@ -11,17 +11,16 @@ import functools
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Set, Tuple, cast
 
-from pijit.core.bytecode.analysed_code import analysed_body, analysed_callee
 from pijit.core.bytecode.analysis.blocks import BasicBlock
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.bytecode.rewrite.cells import decode_with_locals
-from pijit.core.bytecode.rewrite.generator_steps import Resumed, StepLiveness, delegating, readable, resumed
-from pijit.core.bytecode.rewrite.generator_to_loop import GENERATOR, Consumer, consumed
+from pijit.core.bytecode.rewrite.generator_steps import Resumed
+from pijit.core.bytecode.rewrite.generator_to_loop import GENERATOR, Consumer
 from pijit.core.capture.analysis.fixpoint import Analysis
 from pijit.core.capture.analysis.regions import Region, whole_region
 from pijit.core.capture.build.inlined_graph import InlineBuilder
 from pijit.core.capture.context import CaptureContext, MadeFunctionContext
 from pijit.core.capture.inline.callee_propagation import CalleePropagator
+from pijit.core.capture.inline.inlined_code import InlinedCode
 from pijit.core.capture.models.containers.known_stores import Kinds, expect_after_call, lists_left
 from pijit.core.capture.models.functions.callees import (
     Callee,
@@ -265,15 +264,16 @@ class Inliner:
     Arguments:
         max_depth: how deep calls are inlined.
         modules: the names of modules whose functions are inlined, with their submodules; None: all but libraries.
+        code: the analysed code of callees that earlier captures have met.
     """
 
-    def __init__(self, max_depth: int, modules: Optional[Tuple[str, ...]]) -> None:
+    def __init__(self, max_depth: int, modules: Optional[Tuple[str, ...]], code: InlinedCode) -> None:
         self.max_depth, self.modules, self.recursion = max_depth, modules, Recursion(max_depth)
+        self.code = code
         self.bodies: Dict[Any, Body] = {}
         self.analyses: Dict[Any, Any] = {}
         self.parted: Dict[int, Body] = {}
         self.steps: Dict[Any, Resumed] = {}
-        self.plans: Dict[Any, Any] = {}
 
     def call(self, interpreter: Interpreter, callee: Callee, arguments: List[Abstract],
              keywords: Dict[str, Abstract]) -> Abstract:
@@ -335,9 +335,9 @@ class Inliner:
         """
         key = (code, free, shared, consumer.name if consumer is not None else None)
         if key not in self.bodies:
-            analysed = (analysed_callee(code, globals, free, shared) if consumer is None
-                        else analysed_body(consumed(code, consumer), globals, free, shared))
-            self.bodies[key] = body_of(analysed, shared)
+            analysed = (self.code.callee(code, free, shared) if consumer is None
+                        else self.code.loop(code, consumer, free, shared))
+            self.bodies[key] = body_of(analysed.with_plain_calls(globals), shared)
         return self.bodies[key]
 
     def run(self, interpreter: Interpreter, made: UnescapedFunction, locals: Dict[str, Abstract],
@@ -382,13 +382,12 @@ class Inliner:
             raise Break("PJ230", callee=code.co_name, because=self.recursion.because)
         key = (code, value.point)
         if key not in self.steps:
-            code = delegating(code)
-            self.steps[key] = step = resumed(code, value.point)
             globals = maker.context.globals if isinstance(maker, UnescapedFunction) else maker.function.__globals__
             free = code.co_freevars if isinstance(maker, UnescapedFunction) else ()
-            liveness = StepLiveness(decode_with_locals(readable(code), free), step)
-            body = body_of(analysed_body(step.code, globals, free))
-            self.bodies[key] = body._replace(yields=step.yields, liveness=liveness)
+            found = self.code.step(code, value.point, free)
+            self.steps[key] = found.step
+            body = body_of(found.analysed.with_plain_calls(globals))
+            self.bodies[key] = body._replace(yields=found.step.yields, liveness=found.liveness())
         body = self.bodies[key]
         entry: Dict[str, Abstract] = dict.fromkeys(body.cfg.function.varnames, UNBOUND)
         entry.update(zip(value.names + self.steps[key].stack, value.parts))
@@ -467,7 +466,7 @@ class Inliner:
         for analysis in self.analyses.values():
             if isinstance(analysis, Analysis):
                 analysis.forget()
-        self.analyses, self.bodies, self.parted, self.steps, self.plans = {}, {}, {}, {}, {}
+        self.analyses, self.bodies, self.parted, self.steps = {}, {}, {}, {}
 
 
 def _at_home(interpreter: Interpreter, result: Abstract) -> Abstract:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional, Tuple
 
-from pijit.core.bytecode.rewrite.generator_steps import START, only_yield
+from pijit.core.bytecode.rewrite.generator_steps import START
 from pijit.core.capture.values.base import Join, forgotten_parts, joined_parts
 from pijit.core.capture.values.lattice import Abstract, Const, Lazy, LoopIterator, UnescapedFunction
 
@@ -109,7 +109,8 @@ def begun(made: UnescapedFunction, iterator: Abstract, defined_at: int) -> Gener
 
     If its code has a single loop, the state is the one after a yield. Then the first step needs no code of its own.
     """
-    point = only_yield(made.code)
+    inliner = made.context.inliner
+    point = START if inliner is None else inliner.code.generator(made.code).only_yield
     made = changed_makers(made, worn)  # type: ignore[assignment]
     return GeneratorFrame(made, point, (".0",) if point == START else (), (iterator,), defined_at=defined_at)
 

@@ -7,13 +7,13 @@ from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.assembler import natives
 from pijit.core.bytecode.linker.link import Call, Site, link
 from pijit.core.bytecode.linker.verify import why_wrong
-from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.bytecode.normal_form.normalise import normal_function, plain_function
 
 
 def cfg_of(function):
     """The flow of a function, or code object, in normal form."""
     code = getattr(function, "__code__", function)
-    return build_cfg(decode_normal(normal_code(code, True)))
+    return build_cfg(normal_function(plain_function(code, True)))
 
 
 def index_of(cfg, opname, nth=0, value=None):

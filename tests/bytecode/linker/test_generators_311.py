@@ -15,8 +15,15 @@ if sys.version_info < (3, 11):
 
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, NewInstr
-from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
-from pijit.core.bytecode.rewrite.generator_steps import START, begins_by_call, delegating, only_yield, plan, resumed
+from pijit.core.bytecode.normal_form.normalise import normal_function
+from pijit.core.bytecode.rewrite.generator_steps import (
+    START,
+    GeneratorCode,
+    begins_by_call,
+    delegating,
+    readable,
+    resumed,
+)
 from pijit.core.bytecode.rewrite.generator_to_loop import (
     ALL,
     ANY,
@@ -59,7 +66,7 @@ def of_code(code):
 
 
 def run(consumer, xs, values=(), k=1):
-    code = consumed(of_code(squares.__code__), consumer)
+    code = consumed(readable(of_code(squares.__code__)), consumer).code
     known = {variable(name): value for name, value in dict(values).items()}
     return FunctionType(with_values(code, known), globals(), closure=((lambda: k).__closure__))(iter(xs))
 
@@ -114,7 +121,7 @@ def receives(xs):
 
 def test_generators_that_use_what_is_sent_are_refused():
     with pytest.raises(ValueError, match="uses what is sent"):
-        consumed(receives.__code__, SUM)
+        consumed(readable(receives.__code__), SUM)
 
 
 class Log(list):
@@ -140,16 +147,22 @@ def points_of(code):
     return [instr.index for instr in cfg_of(code).function.instructions if instr.opname == "YIELD_VALUE"]
 
 
+def loops_of(code):
+    """The code with a loop in place of each ``yield from``."""
+    return delegating(readable(code)).code
+
+
 def test_steps():
     code, log = walks.__code__, Log()
-    first = resumed(code, START)
+    generator = GeneratorCode(code)
+    first = resumed(generator, START)
     assert first.first == 0 and first.stack == () and sorted(first.yields.values()) == points_of(code)
-    begin = made(walks, first.code)
+    begin = made(walks, first.function.code)
     assert begin(log, [4, 5]) == 4 and log == []  # nothing is left: the generator waits
     assert begin(log, []) == "end"
-    step = resumed(code, points_of(code)[0])
+    step = resumed(generator, points_of(code)[0])
     assert step.stack[:1] == ("$s0",) and points_of(code)[0] in step.yields.values()
-    reads = decode_normal(step.code)
+    reads = normal_function(step.function)
     assert reads.instructions[step.first - 1].opname in ("JUMP_FORWARD", "JUMP_ABSOLUTE")
     assert all(reads.instructions[index].opname == "RETURN_VALUE" for index in step.yields)
     last = next(instr.index for instr in cfg_of(code).function.instructions if instr.value == "end") + 1
@@ -163,21 +176,21 @@ def counts(xs, k):
 
 
 def test_a_step_goes_on_behind_its_yield():
-    step = resumed(counts.__code__, points_of(counts.__code__)[0])
+    step = resumed(GeneratorCode(counts.__code__), points_of(counts.__code__)[0])
     assert step.stack == ("$s0",)
-    go_on = made(counts, with_values(step.code, {"$s0": iter("yz")}))
+    go_on = made(counts, with_values(step.function.code, {"$s0": iter("yz")}))
     assert go_on("unused", 7) == ("y", 8)
-    assert made(counts, with_values(step.code, {"$s0": iter("")}))("unused", 7) is None
+    assert made(counts, with_values(step.function.code, {"$s0": iter("")}))("unused", 7) is None
 
 
 def test_generator_expressions_have_one_yield():
     code = of_code(squares.__code__)
-    assert only_yield(code) == points_of(code)[0] and only_yield(walks.__code__) == START
+    assert GeneratorCode(code).only_yield == points_of(code)[0] and GeneratorCode(walks.__code__).only_yield == START
 
 
 def waiting(function, point, values, operands=()):
     """A generator of a function that is made as it waits at a yield, as C makes it."""
-    code, slots, begun = plan(function.__code__, point, tuple(values))
+    code, slots, begun = GeneratorCode(function.__code__).plan(point, tuple(values))
     arguments = [None] * code.co_argcount
     for slot, value in zip(slots, (*values.values(), *operands)):
         arguments[slot] = value
@@ -215,7 +228,7 @@ def test_which_generators_begin_by_a_call():
 
 def test_no_requests_are_handled_until_it_waits():
     """Signal handlers run neither at its first RESUME nor behind a call or a jump backwards."""
-    code = plan(counts.__code__, points_of(counts.__code__)[0], ("k",))[0]
+    code = GeneratorCode(counts.__code__).plan(points_of(counts.__code__)[0], ("k",))[0]
     begin = list(itertools.takewhile(lambda instr: instr.opname != "JUMP_FORWARD", dis.get_instructions(code)))
     assert [instr.arg & 3 for instr in begin if instr.opname == "RESUME"] == [3]
     assert {instr.opname for instr in begin} <= {"RETURN_GENERATOR", "POP_TOP", "RESUME", "DELETE_FAST", "LOAD_FAST",
@@ -280,18 +293,18 @@ def delegates(xs, n):
 
 
 def test_a_loop_takes_the_place_of_yield_from():
-    code = delegating(delegates.__code__)
-    assert delegating(counts.__code__) is counts.__code__ and delegating(code).co_code == code.co_code
-    names = [instr.opname for instr in decode_normal(normal_code(code, True)).instructions]
+    function, without = delegating(readable(delegates.__code__)), readable(counts.__code__)
+    assert delegating(without) is without and delegating(function) is function
+    names = [instr.opname for instr in normal_function(function).instructions]
     assert names.count("SEND") == 1 and names.count("FOR_ITER") == 1 and names.count("YIELD_VALUE") == 4
-    again = made(delegates, code)
+    again = made(delegates, function.code)
     for _ in range(20):
         assert list(again("ab", 0)) == [0, "a", "b"] and list(again("", 0)) == [0]
     with pytest.raises(KeyError):
         items = again("abc", 0)
         next(items), next(items)
         items.throw(KeyError)
-    begin = made(delegates, resumed(code, START).code)
+    begin = made(delegates, resumed(GeneratorCode(delegates.__code__), START).function.code)
     assert begin("xy", 5) == 5
 
 
@@ -320,8 +333,7 @@ class Inner:
 
 
 def test_a_generator_waits_at_yield_from():
-    code, log = delegating(delegates.__code__), []
-    point = points_of(code)[1]
+    point, log = points_of(loops_of(delegates.__code__))[1], []
 
     def begun():
         return waiting(delegates, point, {"n": 0}, [inner])
@@ -344,7 +356,7 @@ def test_a_generator_waits_at_yield_from():
 
 @pytest.mark.parametrize("make, take", [
     (lambda: waiting(counts, points_of(counts.__code__)[0], {"k": 7}, [iter("yz")]), list),
-    (lambda: waiting(delegates, points_of(delegating(delegates.__code__))[1], {"n": 0}, [iter("yz")]), next)])
+    (lambda: waiting(delegates, points_of(loops_of(delegates.__code__))[1], {"n": 0}, [iter("yz")]), next)])
 def test_nothing_is_lost(make, take):
     code = make().gi_code
     before = [sys.getrefcount(value) for value in (None, code, counts.__code__, delegates.__code__)]
@@ -364,9 +376,9 @@ def test_plans_for_the_standard_library(name):
         todo += [const for const in code.co_consts if hasattr(const, "co_code")]
         if not inspect.CO_GENERATOR & code.co_flags or code.co_cellvars:
             continue
-        cfg = cfg_of(delegating(code))
-        for point in points_of(delegating(code)):
-            whole, slots, begun = plan(code, point, code.co_varnames)
+        cfg = cfg_of(loops_of(code))
+        for point in points_of(loops_of(code)):
+            whole, slots, begun = GeneratorCode(code).plan(point, code.co_varnames)
             assert begun and len(set(slots)) == len(code.co_varnames) + cfg.stack_depth[point] - 1 == whole.co_argcount
             count += 1
     assert count

@@ -32,7 +32,7 @@ stay = operator.methodcaller("__abs__")
 X = np.linspace(-1.0, 2.0, 7)
 
 PHASES = {
-    "decode": (analysed_code, "decode_normal", "PJ901"),
+    "decode": (analysed_code, "normal_function", "PJ901"),
     "analysis": (type_propagation.TypePropagator, "step", "PJ901"),
     "builder": (graph_builder.GraphBuilder, "build", "PJ901"),
     "simplify": (passes, "simplify", "PJ901"),

@@ -11,8 +11,8 @@ if sys.version_info < (3, 11):
     pytest.skip("frames of generators are made", allow_module_level=True)
 
 from pijit.core._launcher import Launcher
-from pijit.core.bytecode.normal_form.normalise import decode_normal
-from pijit.core.bytecode.rewrite.generator_steps import START, plan, readable
+from pijit.core.bytecode.normal_form.normalise import normal_function
+from pijit.core.bytecode.rewrite.generator_steps import START, GeneratorCode, readable
 
 
 def scaled(xs, k, *more, by=1):
@@ -27,11 +27,11 @@ def launcher(function, how, *values, kernel=lambda n: (0,)):
 
 
 def point_of(function):
-    return next(instr.index for instr in decode_normal(readable(function.__code__)).instructions
+    return next(instr.index for instr in normal_function(readable(function.__code__)).instructions
                 if instr.opname == "YIELD_VALUE")
 
 
-HOW = plan(scaled.__code__, point_of(scaled), ("by", "k"))
+HOW = GeneratorCode(scaled.__code__).plan(point_of(scaled), ("by", "k"))
 
 
 def generator(*values, function=scaled, how=HOW):
@@ -48,7 +48,7 @@ def test_a_generator_waits():
 
 
 def test_a_generator_that_has_not_begun():
-    made = generator("ab", 2, 1, (), function=scaled, how=plan(scaled.__code__, START, ("xs", "k", "by", "more")))
+    made = generator("ab", 2, 1, (), function=scaled, how=GeneratorCode(scaled.__code__).plan(START, ("xs", "k", "by", "more")))
     assert inspect.getgeneratorstate(made) == "GEN_CREATED" and list(made) == ["aa", "bbb"]
 
 
@@ -63,7 +63,7 @@ def test_names_and_variables_of_its_function():
             yield x + shift
 
     shift = 5
-    made = generator(iter([1]), function=counting, how=plan(counting.__code__, point_of(counting), ()))
+    made = generator(iter([1]), function=counting, how=GeneratorCode(counting.__code__).plan(point_of(counting), ()))
     shift = 7
     assert list(made) == [8]
 

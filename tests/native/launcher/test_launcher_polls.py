@@ -12,7 +12,7 @@ from pijit.core import _launcher
 from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.assembler.emit import USUAL_EXIT
 from pijit.core.bytecode.linker.link import Call, ExitPlan, Site, held_back, link
-from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.bytecode.normal_form.normalise import normal_function, plain_function
 from tests.native.launcher.native_kernels import call_address, launcher, native_kernel
 
 INT = (("int",),)
@@ -60,7 +60,7 @@ def settle(x, address):
 @pytest.mark.parametrize("held", [False, True])
 def test_requests_at_a_normal_exit_wait_for_the_locals(held):
     """A handler sees the locals that the kernel has computed, on the line where bytecode goes on."""
-    cfg = build_cfg(decode_normal(normal_code(settle.__code__, False)))
+    cfg = build_cfg(normal_function(plain_function(settle.__code__, False)))
     plans = [ExitPlan(next(i.index for i in cfg.function.instructions if i.lineno == cfg.function.code.co_firstlineno + 3),
                       ("y", "z"), 0, False)]
     numbers = tuple(map(held_back(plans).get, (0,))) if held else None

@@ -11,13 +11,13 @@ from __future__ import annotations
 import types
 from typing import Dict, List, Optional, Tuple
 
+from pijit.core.bytecode.analysis.cell_writes import written_free_variables
 from pijit.core.bytecode.analysis.function_making import (
     WITH_CLOSURE,
     code_made,
     escapes_at_once,
     maker_at,
     precedes_closure,
-    writes_free_variable,
 )
 from pijit.core.bytecode.analysis.liveness import reads_all_locals
 from pijit.core.bytecode.codec.decode import Function, Instr
@@ -164,4 +164,4 @@ def _made_on_the_spot(function: Function, instr: Instr, depth: int) -> Optional[
         suits = not depth and not code.co_flags & GENERATOR and not reads_all_locals(function)
     else:
         suits = code.co_name.startswith("<")
-    return code if suits and not writes_free_variable(code) else None
+    return code if suits and not written_free_variables(code) else None

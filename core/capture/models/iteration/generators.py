@@ -8,10 +8,9 @@ after an effect of its own. `AbstractInterpreter` binds these functions.
 from __future__ import annotations
 
 import functools
-from types import CodeType
 from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
-from pijit.core.bytecode.rewrite.generator_steps import START, begins_by_call, plan
+from pijit.core.bytecode.rewrite.generator_steps import START, begins_by_call
 from pijit.core.capture.context import MadeFunctionContext
 from pijit.core.capture.models.iteration.consumers import FILTER, FILTER_TRUE, MAP, MAP_TOGETHER
 from pijit.core.capture.models.iteration.resumed_iterators import RESUMED
@@ -160,19 +159,12 @@ def suspended_output(interpreter: Recorder, value: GeneratorFrame) -> Output:
         outputs = [function_output(interpreter, maker)] + [interpreter.exit_output(part) for part in parts]
         if value.point == START and begins_by_call(code, value.names):
             return Output("called", None, outputs)
-        return Output("generator", _planned(interpreter.context.required_inliner.plans, code, value), outputs)
+        plan = interpreter.context.required_inliner.code.plan(code, value.point, value.names)
+        return Output("generator", plan, outputs)
     inner = interpreter.use(parts[-1])
     inners = list(cast(LoopIterator, inner).parts) if maker.code is MAP_TOGETHER else [inner]
     first = function_output(interpreter, maker.free[0]) if maker.free else Output("const", None)
     return Output(kind, None, [first] + [interpreter.exit_output(part) for part in inners])
-
-
-def _planned(plans: Dict[Any, Any], code: CodeType, value: GeneratorFrame) -> Any:
-    """The plan for a generator of this code that is suspended like this, see `plan`; made once in a capture."""
-    key = (code, value.point, value.names)
-    if key not in plans:
-        plans[key] = plan(*key)
-    return plans[key]
 
 
 def function_output(interpreter: Recorder, value: Any) -> Output:
