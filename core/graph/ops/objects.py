@@ -6,6 +6,9 @@ from typing import Dict
 
 from pijit.core.graph.ops.info import BAD_INDEX, OBJECTS, Fact, OpInfo
 
+ENTRY_PARTS = ("entry_key", "entry_value")
+"""The operations that read the key and the value of an entry."""
+
 ROWS: Dict[str, OpInfo] = {
     # new objects; the values ("v") are as those of effects.py
     "new_tuple": OpInfo("v*", "a new tuple of the values", facts=Fact.NEEDS_GIL | Fact.COSTS_NOTHING),

@@ -320,9 +320,6 @@ def _element(names: JointNames, op: Op) -> str:
     return "%s[%s] = %s" % (names.name(op.args[0]), ", ".join(map(names.name, op.args[1:-1])), names.name(op.args[-1]))
 
 
-DRAWING = frozenset(["draw", "draw_array"])
-"""The operations that draw random numbers. If a joint function gives a call up, its caller restores the generators."""
-
 HOST_CALL = "host_call"
 """The operation that calls a function with effects outside of arrays."""
 

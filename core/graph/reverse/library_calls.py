@@ -13,6 +13,7 @@ import numpy as np
 from pijit.core.graph.derivatives import FUNCTIONS
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.library import resolve
+from pijit.core.graph.ops import CONVERTS
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.named_tuples import NamedTuple
 
@@ -155,7 +156,7 @@ def is_root_of_sum(op: Op, makers: Mapping[Optional[Value], Op]) -> bool:
     if op.name != "ufunc" or op.attrs["ufunc"] is not np.sqrt:
         return False
     maker = makers.get(op.args[0])
-    while maker is not None and (maker.name in ("cast", "same")
+    while maker is not None and (maker.name in CONVERTS
                                  or maker.name == "ufunc" and maker.attrs["ufunc"] is np.divide):
         maker = makers.get(maker.args[0])
     return maker is not None and (maker.name == "dot" or maker.name == "reduce" and maker.attrs["ufunc"] is np.add)

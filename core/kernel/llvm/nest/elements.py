@@ -194,13 +194,6 @@ COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal":
 OPERATIONS.update((name, _compare(symbol)) for name, symbol in COMPARISONS.items())
 
 
-WIDE = frozenset("add sub mul truediv neg abs sqrt square".split())
-"""Operations written the same way for vectors of floats and for single floats."""
-
-STREAMED = WIDE.union(("minimum", "maximum", "clip", "where", "and", "or", "xor", "invert"), COMPARISONS)
-"""Operations that rows with non-temporal stores may contain."""
-
-
 def result_dtype(operation: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype of an operation's result, except for gathered elements."""
     if operation.startswith("to_"):
