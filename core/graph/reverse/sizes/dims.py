@@ -12,11 +12,11 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from pijit.core.graph.derivatives.table import PRODUCTS
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.linear_forms import Forms, number_of, plus
 from pijit.core.graph.ops import DIVIDES, ELEMENTWISE
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.forward import PRODUCTS
 from pijit.core.graph.reverse.library_calls import any_call, equal_sizes, is_selection
 from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion
 from pijit.core.graph.reverse.sizes.library import SIZES, matrix_product
