@@ -13,7 +13,7 @@ import numpy as np
 from pijit.core.capture.models.numpy.from_sequences import expected_list, many_as_array
 from pijit.core.capture.models.operators import describe, operand_of
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.models.registry import serves
+from pijit.core.capture.models.registry import models_subscripts, serves
 from pijit.core.capture.typing.library_result_types import result_types
 from pijit.core.capture.typing.result_types import SampleOperand
 from pijit.core.capture.values.describe import Arguments
@@ -283,6 +283,15 @@ def register_functions() -> None:
 
 
 register_functions()
+
+
+def _made_of_index(path: str) -> Callable[[Interpreter, Abstract], Abstract]:
+    """``np.r_[index]`` and the like: arrays that NumPy makes from the index."""
+    return lambda interpreter, index: interpreter.invoke(FUNCTIONS[path], [index], {})
+
+
+for _name in ("r_", "c_", "mgrid", "ogrid"):
+    models_subscripts(getattr(np, _name))(_made_of_index(_name + ".__getitem__"))
 
 
 def parameter_names(row: LibraryFunction, count: int, keywords: Arguments) -> List[str]:
