@@ -42,6 +42,7 @@ from pijit.core.kernel.reference.emitter import _OPERATIONS
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 HANDLERS = {
+    "capture/models/numpy/library.py": ["OPERATIONS"],
     "graph/bounds_prover.py": ["_PROMISES"],
     "graph/linear_forms.py": ["_FORMS", "_SPANS"],
     "graph/passes/eliminate_checks.py": ["_CHECKED"],
@@ -56,9 +57,8 @@ HANDLERS = {
     "kernel/emit/kernel_emitter.py": ["_SPECIAL"],
     "kernel/emit/library_calls.py": ["LIBRARY_OPERATIONS"],
     "kernel/emit/linear_algebra.py": ["GUFUNC_OPERATIONS"],
-    "kernel/emit/objects.py": ["OBJECT_OPERATIONS", "_RUNTIME_NAMES"],
+    "kernel/emit/objects.py": ["OBJECT_OPERATIONS"],
     "kernel/emit/stores/scatters.py": ["SCATTER_OPERATIONS"],
-    "kernel/reference/effects.py": ["NAMES"],
     "kernel/reference/emitter.py": ["_OPERATIONS", "_UNARY"],
 }
 OTHER_NAMES = {
@@ -69,7 +69,6 @@ OTHER_NAMES = {
     "kernel/reference/runtime.py": ["NAMES"],
     "bytecode/instructions/opcodes.py": ["OUTER_WRITES"],
     "capture/interpreter/subscripts.py": ["store_complex_part"],
-    "capture/models/numpy/array_attributes.py": ["_part"],
     "capture/models/operators.py": ["UNARY_UFUNCS"],
     "capture/models/scalars/complex.py": ["_name", "call_complex", "part_of"],
     "capture/models/scalars/number_calls.py": ["BINARY", "UNARY"],

@@ -126,6 +126,17 @@ OBJECTS = Fact.NEEDS_GIL | Fact.SHARES_OBJECTS
 CHANGES_OBJECTS = OBJECTS | Fact.EFFECT | Fact.DROPS_REFERENCES | Fact.DROPS_ITEMS
 
 
+WORDS, BOXED, ANSWERS, SEARCHES, MAKES = "words", "boxed", "answers", "searches", "makes"
+"""How kernel source calls a function of the runtime:
+
+- WORDS: all operands are objects or words.
+- BOXED: the last operand is a value, which becomes an object; the others are objects or words.
+- ANSWERS: as WORDS, and the result is what the function returns. It cannot fail.
+- SEARCHES: as BOXED, and the function leaves the result in a word.
+- MAKES: all operands are values, and the result is a new object.
+"""
+
+
 class OpInfo(NamedTuple):
     """The properties that all operations of one name share.
 
@@ -140,6 +151,9 @@ class OpInfo(NamedTuple):
         why_exit: the reason to exit in reports, if the operands' types do not tell it.
         flag_check: the check of floating-point flags of NumPy's scalars; that of complex numbers has another name.
         not_plain: the letters of the kinds of numbers for which `Fact.PLAIN` is not true.
+        calls: how kernel source calls the runtime's function of this name, one of the words above; "" if another
+            function writes the operation.
+        runtime: the name of the runtime's function, if it is that of another operation.
     """
 
     operands: str
@@ -151,6 +165,8 @@ class OpInfo(NamedTuple):
     why_exit: str = ""
     flag_check: str = ""
     not_plain: str = ""
+    calls: str = ""
+    runtime: str = ""
 
 
 BAD_INDEX = "an index is out of range, or an item of another type"
