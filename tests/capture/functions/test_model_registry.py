@@ -2,6 +2,8 @@
 
 import os
 import re
+import shutil
+import subprocess
 import sys
 import textwrap
 
@@ -99,10 +101,11 @@ def test_the_page_is_up_to_date():
 
 # the walkthroughs of docs/extending.md
 
-def walkthrough(function):
+def block_with(text):
+    """The block of Python in the walkthroughs that has a text."""
     with open(os.path.join(ROOT, "docs", "extending.md"), encoding="utf-8") as page:
         blocks = re.findall(r"^( *)```python\n(.*?)^\1```", page.read(), re.DOTALL | re.MULTILINE)
-    return next(textwrap.dedent(block) for _, block in blocks if "def {}(".format(function) in block)
+    return next(textwrap.dedent(block) for _, block in blocks if text in block)
 
 
 def checked(x):
@@ -130,7 +133,65 @@ WALKTHROUGHS = [
 def test_a_walkthrough_of_the_documentation(own, name, f, args, others):
     report = pijit.explain(pijit.jit(f, jit_config={"backend": "python"}), *args)
     assert report.breaks, "it is captured without the model"
-    exec(walkthrough(name), {"__name__": "walkthrough"})
+    exec(block_with("def {}(".format(name)), {"__name__": "walkthrough"})
     assert_nothing_breaks(f, *args)
     with fail_unless_captured():
         check(f, *args, others=others)
+
+
+ROTATING = """
+import sys
+from collections import deque
+import numpy as np
+import pijit
+
+
+def rotated(items, x):
+    total = 0.0
+    for value in x:
+        items.rotate(2)
+        total += items[0] * value
+    return total
+
+
+jitted = pijit.jit(rotated, jit_config={"backend": "python"})
+for numbers in ([1.0, 2.0, 3.0, 4.0, 5.0],) * 3 + ([2.0],):
+    plain, own, x = deque(numbers), deque(numbers), np.arange(7.0)
+    assert rotated(plain, x) == jitted(own, x) and plain == own
+written = pijit.dump(jitted, sys.argv[1], deque(numbers), x)
+print(len(pijit.explain(jitted, deque(numbers), x).breaks), any("deque_rotate(" in open(path).read() for path in written))
+"""
+
+
+def linked_or_copied(source, target):
+    if source.endswith(".py"):
+        shutil.copyfile(source, target)
+    else:
+        os.symlink(os.path.realpath(source), target)
+
+
+def insert(path, block, before):
+    """Insert a block in front of the last occurrence of a text in a file; at the end if the text is ""."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    at = text.rindex(before) if before else len(text)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text[:at] + block + text[at:])
+
+
+@pytest.mark.unshared
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_the_walkthrough_of_a_new_operation(tmp_path):
+    """With the Python parts in place, kernels of the Python back end have the operation."""
+    package = tmp_path / "pijit"
+    shutil.copytree(os.path.dirname(pijit.__file__), str(package), copy_function=linked_or_copied,
+                    ignore=shutil.ignore_patterns("__pycache__", "native"))
+    core = os.path.join(str(package), "core")
+    insert(os.path.join(core, "graph", "ops", "effects.py"), block_with('"deque_rotate": OpInfo('), "}")
+    insert(os.path.join(core, "kernel", "reference", "effects.py"), block_with("def deque_rotate(") + "\n\n",
+           "def _functions(")
+    insert(os.path.join(core, "capture", "models", "containers", "deques.py"), "\n\n" + block_with("def call_rotate("), "")
+    script = tmp_path / "rotating.py"
+    script.write_text(ROTATING, encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script), str(tmp_path / "dump")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    assert done.stdout.decode().split() == ["0", "True"], done.stdout.decode()
