@@ -263,10 +263,10 @@ NEEDS = {"cov": "several", "corrcoef": "several", "cross": "three"}
 _LEAST_EDGES = {"several": 2, "three": 3}
 
 _TRAITS = (
-    (Trait.NEW_CONTAINER,
-     "operator.add operator.mul builtins.list.copy helpers.part_of helpers.joined builtins.set collections.deque "
-     "builtins.list helpers.union helpers.intersection helpers.difference helpers.symmetric_difference builtins.sorted "
-     "helpers.sorted_by helpers.sorted_plain helpers.sorted_by_plain"),
+    (Trait.NEW_CONTAINER, "operator.add operator.mul builtins.list builtins.list.copy builtins.set builtins.sorted"),
+    (Trait.NEW_CONTAINER, "collections.deque helpers.part_of helpers.joined helpers.sorted_by helpers.sorted_plain"),
+    (Trait.NEW_CONTAINER, "helpers.sorted_by_plain helpers.union helpers.intersection helpers.difference"),
+    (Trait.NEW_CONTAINER, "helpers.symmetric_difference"),
     (Trait.ANY_STRIDES, "broadcast_to"),
     (Trait.READS_FIRST, "matmul"),
     (Trait.READS_FIRST | Trait.ANY_STRIDE, "sum prod min max amin amax mean var std"),

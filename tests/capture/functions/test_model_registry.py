@@ -139,30 +139,6 @@ def test_a_walkthrough_of_the_documentation(own, name, f, args, others):
         check(f, *args, others=others)
 
 
-ROTATING = """
-import sys
-from collections import deque
-import numpy as np
-import pijit
-
-
-def rotated(items, x):
-    total = 0.0
-    for value in x:
-        items.rotate(2)
-        total += items[0] * value
-    return total
-
-
-jitted = pijit.jit(rotated, jit_config={"backend": "python"})
-for numbers in ([1.0, 2.0, 3.0, 4.0, 5.0],) * 3 + ([2.0],):
-    plain, own, x = deque(numbers), deque(numbers), np.arange(7.0)
-    assert rotated(plain, x) == jitted(own, x) and plain == own
-written = pijit.dump(jitted, sys.argv[1], deque(numbers), x)
-print(len(pijit.explain(jitted, deque(numbers), x).breaks), any("deque_rotate(" in open(path).read() for path in written))
-"""
-
-
 def linked_or_copied(source, target):
     if source.endswith(".py"):
         shutil.copyfile(source, target)
@@ -171,7 +147,7 @@ def linked_or_copied(source, target):
 
 
 def insert(path, block, before):
-    """Insert a block in front of the last occurrence of a text in a file; at the end if the text is ""."""
+    """Insert a block before the last occurrence of a text in a file; at the end if the text is ""."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     at = text.rindex(before) if before else len(text)
@@ -191,7 +167,8 @@ def test_the_walkthrough_of_a_new_operation(tmp_path):
     insert(os.path.join(core, "kernel", "reference", "effects.py"), block_with("def deque_rotate(") + "\n\n",
            "def _functions(")
     insert(os.path.join(core, "capture", "models", "containers", "deques.py"), "\n\n" + block_with("def call_rotate("), "")
-    script = tmp_path / "rotating.py"
-    script.write_text(ROTATING, encoding="utf-8")
-    done = subprocess.run([sys.executable, str(script), str(tmp_path / "dump")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    script = os.path.join(os.path.dirname(__file__), "rotated_deque.py")
+    paths = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    done = subprocess.run([sys.executable, script, str(tmp_path / "dump")], env=dict(os.environ, PYTHONPATH=paths),
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
     assert done.stdout.decode().split() == ["0", "True"], done.stdout.decode()
