@@ -32,14 +32,14 @@ class Trait:
     """What is true of a library function, as bits.
 
     NEW_CONTAINER: the result, if it is a list or another container, is a new object.
-    ANY_STRIDES: the result has any strides, because it repeats elements of arrays shorter than those of samples.
+    REPEATS: elements of arrays that are shorter than those of samples are repeated, so the result has any strides.
     READS_FIRST: all operands are read in their original state, whatever memory an output shares with them.
     ANY_STRIDE: on one axis the elements do not depend on the stride of an output.
     ANY_ORDER: the elements do not depend on the strides of an output.
     """
 
     NEW_CONTAINER = 1 << 0
-    ANY_STRIDES = 1 << 1
+    REPEATS = 1 << 1
     READS_FIRST = 1 << 2
     ANY_STRIDE = 1 << 3
     ANY_ORDER = 1 << 4
@@ -267,7 +267,7 @@ _TRAITS = (
     (Trait.NEW_CONTAINER, "collections.deque helpers.part_of helpers.joined helpers.sorted_by helpers.sorted_plain"),
     (Trait.NEW_CONTAINER, "helpers.sorted_by_plain helpers.union helpers.intersection helpers.difference"),
     (Trait.NEW_CONTAINER, "helpers.symmetric_difference"),
-    (Trait.ANY_STRIDES, "broadcast_to"),
+    (Trait.REPEATS, "broadcast_to"),
     (Trait.READS_FIRST, "matmul"),
     (Trait.READS_FIRST | Trait.ANY_STRIDE, "sum prod min max amin amax mean var std"),
     (Trait.READS_FIRST | Trait.ANY_STRIDE | Trait.ANY_ORDER, "any all cumsum cumprod clip round around"),

@@ -63,7 +63,6 @@ CONSTANT_ATTRIBUTES: Dict[type, FrozenSet[str]] = {
 
 CLASS = object.__dict__["__class__"]
 TUPLE_METHODS = frozenset(["count", "index"])
-SCALAR_ATTRIBUTES = frozenset(["dtype", "ndim", "shape", "size", "itemsize", "nbytes", "strides"])
 
 
 def op_LOAD_ATTR(interpreter: Interpreter, instr: Instr) -> None:
@@ -123,8 +122,10 @@ def _scalar_attribute(interpreter: Interpreter, owner: Abstract, name: str) -> A
     part = part_of(interpreter, owner, name)
     if part is not None:
         return part
-    if isinstance(owner, Number) and owner.type.family == "np" and name in SCALAR_ATTRIBUTES:
-        return Const(getattr(owner.type.dtype.type(0), name))
+    of_numpy = isinstance(owner, Number) and owner.type.family == "np"
+    model = registered(ATTRIBUTE, np.generic, name) if of_numpy else None
+    if model is not None:
+        return cast(Abstract, model(interpreter, owner, name))
     raise Break("PJ204", attribute=name, object=describe(owner))
 
 

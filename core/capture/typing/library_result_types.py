@@ -47,7 +47,7 @@ def result_types(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...
     if {edge for edge, _ in found if edge > 1} - {edge for edge, _ in answers} or not answers:
         raise Break("PJ203", operands=_described(questions))
     made = _together(answers, any(kind.layout == "A" and kind.ndim > 1 for kind in _arrays(questions)), questions)
-    if isinstance(made, Array) and row.traits & Trait.ANY_STRIDES:
+    if isinstance(made, Array) and row.traits & Trait.REPEATS:
         return Array(made.dtype, made.ndim, "A", made.writeable)
     if isinstance(made, Array) and _is_in_c_order(path, made, dict(zip(reversed(keywords), reversed(questions)))):
         return Array(made.dtype, made.ndim, "C", made.writeable)

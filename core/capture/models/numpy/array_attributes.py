@@ -1,4 +1,4 @@
-"""Attributes of arrays: models of reads of them."""
+"""Attributes of arrays and of NumPy scalars: models of reads of them."""
 
 from __future__ import annotations
 
@@ -69,3 +69,9 @@ def _part(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
     if name == "real":
         raise Break("PJ204", attribute=name, object="array")
     return interpreter.invoke(FUNCTIONS["imag"], [owner], {})
+
+
+@models_attributes(np.generic, "dtype", "ndim", "shape", "size", "itemsize", "nbytes", "strides")
+def _of_scalar(interpreter: Interpreter, owner: Number, name: str) -> Abstract:
+    """An attribute that does not depend on the value."""
+    return Const(getattr(owner.type.dtype.type(0), name))

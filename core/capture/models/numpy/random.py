@@ -1,6 +1,7 @@
 """Random generators: methods that draw one number, or an array of them, see graph/draws.py.
 
-The kernel draws as the generator does. The interpreter's calls get a handler from it.
+The kernel draws as the generator does. A method that a program has taken from a generator has a model here. For other
+calls of methods the interpreter gets a handler.
 """
 
 from __future__ import annotations
