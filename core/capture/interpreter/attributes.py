@@ -26,7 +26,7 @@ from pijit.core.capture.models.objects.named_tuples import as_tuple, field_posit
 from pijit.core.capture.models.objects.special_methods import PLAIN
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.models.registry import ATTRIBUTE, registered
+from pijit.core.capture.models.registry import ATTRIBUTE, entry_of
 from pijit.core.capture.models.scalars.complex import is_complex, part_of
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -123,7 +123,7 @@ def _scalar_attribute(interpreter: Interpreter, owner: Abstract, name: str) -> A
     if part is not None:
         return part
     of_numpy = isinstance(owner, Number) and owner.type.family == "np"
-    model = registered(ATTRIBUTE, np.generic, name) if of_numpy else None
+    model = entry_of(ATTRIBUTE, np.generic, name) if of_numpy else None
     if model is not None:
         return cast(Abstract, model(interpreter, owner, name))
     raise Break("PJ204", attribute=name, object=describe(owner))
@@ -132,7 +132,7 @@ def _scalar_attribute(interpreter: Interpreter, owner: Abstract, name: str) -> A
 def _array_attribute(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
     if method_of(owner, name) is not None:
         return Method(owner, name)
-    model = registered(ATTRIBUTE, np.ndarray, name)
+    model = entry_of(ATTRIBUTE, np.ndarray, name)
     if model is not None:
         return cast(Abstract, model(interpreter, owner, name))
     raise Break("PJ204", attribute=name, object="array")

@@ -22,7 +22,7 @@ from pijit.core.capture.models.objects.instances import construct, makes_nativel
 from pijit.core.capture.models.objects.introspection import method_of
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.models.registry import INSTANCE, Model, code_model, model_of, registered
+from pijit.core.capture.models.registry import INSTANCE, Model, code_model, entry_of, model_of
 from pijit.core.capture.models.stdlib.context_managers import Manager
 from pijit.core.capture.models.stdlib.known_managers import ready
 from pijit.core.capture.profile.hints import apply_hint
@@ -152,7 +152,7 @@ def call(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract], 
     if isinstance(callee, Partial):
         function, first, named = callee.taken_apart()
         return interpreter.call(function, first + arguments, dict(named, **keywords))
-    of_class = registered(INSTANCE, type(sample_of(callee))) if isinstance(callee, (Const, OpaqueObject)) else None
+    of_class = entry_of(INSTANCE, type(sample_of(callee))) if isinstance(callee, (Const, OpaqueObject)) else None
     made = of_class(interpreter, callee, arguments, keywords) if of_class is not None else None
     if made is not None:
         return cast(Abstract, made)

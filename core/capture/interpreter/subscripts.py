@@ -18,7 +18,7 @@ from pijit.core.capture.models.numpy.library_effects import held_by, set_items
 from pijit.core.capture.models.objects.special_methods import ask_special, call_special
 from pijit.core.capture.models.operators import describe, operand_of
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.models.registry import SUBSCRIPT, registered
+from pijit.core.capture.models.registry import SUBSCRIPT, entry_of
 from pijit.core.capture.typing.result_types import SampleOperand
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -126,7 +126,7 @@ def subscript(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abs
         view = interpreter.view_of(owner, items)
         view.part = (owner.value, index)
         return view
-    model = registered(SUBSCRIPT, owner.object) if isinstance(owner, Const) else None
+    model = entry_of(SUBSCRIPT, owner.object) if isinstance(owner, Const) else None
     if model is not None:
         return cast(Abstract, model(interpreter, index))
     if is_text(owner):

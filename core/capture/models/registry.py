@@ -95,7 +95,7 @@ def models_code(function: Any, name: str = "") -> Callable[[M], M]:
     return register
 
 
-def register(use: str, target: Any, entry: Any, name: str = "") -> None:
+def register_entry(use: str, target: Any, entry: Any, name: str = "") -> None:
     """Register what is known of a target in another use than calls of it.
 
     Raises:
@@ -127,12 +127,12 @@ def _registering(use: str, targets: Iterable[Any], names: Iterable[str] = ("",))
     def add(model: M) -> M:
         for target in targets:
             for name in names:
-                register(use, target, model, name)
+                register_entry(use, target, model, name)
         return model
     return add
 
 
-def registered(use: str, target: Any, name: str = "") -> Any:
+def entry_of(use: str, target: Any, name: str = "") -> Any:
     """What is known of this very object in another use than calls of it, or None."""
     found = OTHERS.get((use, id(target), name))
     return found[1] if found is not None else None
