@@ -131,9 +131,8 @@ class Proofs:
             return self.condition(op.args[0], not truth)
         if op.name in KEEPS_TRUTH:
             return self.condition(op.args[0], truth)
-        if op.name in ("and", "or"):
-            both = truth is (op.name == "and")
-            return [fact for value in op.args for fact in self.condition(value, truth)] if both else []
+        if op.name == ("and" if truth else "or"):
+            return [fact for value in op.args for fact in self.condition(value, truth)]
         if op.name != "compare" or not all(map(is_whole, op.args)):
             return []
         symbol = op.attrs["operator"] if truth else NEGATED[op.attrs["operator"]]

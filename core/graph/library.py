@@ -28,6 +28,23 @@ from pijit.core.graph import library_helpers
 from pijit.core.named_tuples import NamedTuple
 
 
+class Trait:
+    """What is true of a library function, as bits.
+
+    NEW_CONTAINER: the result, if it is a list or another container, is a new object.
+    REPEATS: elements of arrays that are shorter than those of samples are repeated, so the result has any strides.
+    READS_FIRST: all operands are read in their original state, whatever memory an output shares with them.
+    ANY_STRIDE: on one axis the elements do not depend on the stride of an output.
+    ANY_ORDER: the elements do not depend on the strides of an output.
+    """
+
+    NEW_CONTAINER = 1 << 0
+    REPEATS = 1 << 1
+    READS_FIRST = 1 << 2
+    ANY_STRIDE = 1 << 3
+    ANY_ORDER = 1 << 4
+
+
 class LibraryFunction(NamedTuple):
     """A row of the table.
 
@@ -37,12 +54,25 @@ class LibraryFunction(NamedTuple):
         strict: whether an error of arithmetic is raised: bytecode repeats the statement, and a warning would come
             twice.
         needs: the condition under which it never warns; see capture/models/numpy/library.py.
+        traits: bits of `Trait`.
+        operation: the operation that makes the result, where it can; see capture/models/numpy/library.py.
+        axis: the axis along which it joins arrays by default.
+        saving: the ns per element that float32 saves, if it is a ufunc; see passes/lower_precision.py.
     """
 
     path: str
     parameters: Tuple[str, ...]
     strict: bool
     needs: str
+    traits: int = 0
+    operation: str = ""
+    axis: int = 0
+    saving: float = 0.0
+
+    @property
+    def least_edge(self) -> int:
+        """The minimum axis length. For shorter axes the result has another type, or there is none."""
+        return _LEAST_EDGES.get(self.needs, 1)
 
     @property
     def object(self) -> Any:
@@ -230,7 +260,46 @@ WRITES = {
 
 
 NEEDS = {"cov": "several", "corrcoef": "several", "cross": "three"}
+_LEAST_EDGES = {"several": 2, "three": 3}
 
+_TRAITS = (
+    (Trait.NEW_CONTAINER, "operator.add operator.mul builtins.list builtins.list.copy builtins.set builtins.sorted"),
+    (Trait.NEW_CONTAINER, "collections.deque helpers.part_of helpers.joined helpers.sorted_by helpers.sorted_plain"),
+    (Trait.NEW_CONTAINER, "helpers.sorted_by_plain helpers.union helpers.intersection helpers.difference"),
+    (Trait.NEW_CONTAINER, "helpers.symmetric_difference"),
+    (Trait.REPEATS, "broadcast_to"),
+    (Trait.READS_FIRST, "matmul"),
+    (Trait.READS_FIRST | Trait.ANY_STRIDE, "sum prod min max amin amax mean var std"),
+    (Trait.READS_FIRST | Trait.ANY_STRIDE | Trait.ANY_ORDER, "any all cumsum cumprod clip round around"),
+    (Trait.ANY_ORDER, "take choose compress concatenate stack"),
+)
+"""The traits of functions, and of the methods of arrays with the same names."""
+
+_TRAITS_OF_UFUNC_METHODS = {
+    "reduce": Trait.READS_FIRST | Trait.ANY_STRIDE, "reduceat": Trait.READS_FIRST | Trait.ANY_STRIDE,
+    "accumulate": Trait.READS_FIRST | Trait.ANY_STRIDE | Trait.ANY_ORDER}
+
+_OPERATIONS = {"reshape": ("reshape", 0), "ndarray.reshape": ("reshape", 0), "concatenate": ("concatenate", 0),
+               "vstack": ("concatenate", 0), "hstack": ("concatenate", 1), "stack": ("concatenate", 0),
+               "column_stack": ("concatenate", 1), "dstack": ("concatenate", 2)}
+"""Operations that make the results of functions, and the axis along which these join arrays by default."""
+
+_SAVINGS = {
+    "exp": 5.7, "exp2": 2.0, "log": 4.0, "log2": 2.0, "log10": 1.4, "sin": 8.9, "cos": 8.7, "tan": 4.7, "arctan": 2.7,
+    "arcsin": 1.2, "arccos": 1.0, "tanh": 11.5, "power": 9.0, "sqrt": 1.0, "reciprocal": 0.4, "true_divide": 0.2,
+    "divide": 0.2, "add": 0.1, "subtract": 0.1, "multiply": 0.1, "negative": 0.1, "absolute": 0.1, "square": 0.1,
+    "minimum": 0.1, "maximum": 0.1,
+}
+"""Ufuncs, and the ns per element that float32 saves: the mean of NumPy 2.2 and 2.5, with AVX2.
+
+Float32 saves nothing in `expm1`, `log1p`, `sinh` and `cosh`.
+"""
+
+TAKEN_AS_ARRAYS = frozenset("a x m xp fp y v ar arr ar1 ar2 weights w p b".split())
+"""Parameters that NumPy's functions convert to arrays."""
+
+TAKEN_ONE_BY_ONE = frozenset("arrays tup choices condlist choicelist items iterable key keys multi_index".split())
+"""Parameters whose items NumPy's functions convert to arrays."""
 
 _numpy_core: Any = getattr(np, "_core") if hasattr(getattr(np, "_core", None), "_methods") else getattr(np, "core")
 CLIP = _numpy_core.umath.clip
@@ -263,14 +332,28 @@ def _with_out(path: str, names: Tuple[str, ...]) -> Tuple[str, ...]:
     return ("out",) + rest + (("where",) if path in library_helpers.UFUNCS else ())
 
 
+def _traits() -> Dict[str, int]:
+    """The traits of functions, by path; ufuncs and their methods read their operands first."""
+    found: Dict[str, int] = {}
+    for traits, names in _TRAITS:
+        for path in names.split():
+            found[path] = found["ndarray." + path] = traits
+    for name in library_helpers.UFUNCS:
+        found[name] = found.get(name, 0) | Trait.READS_FIRST
+        for method, traits in _TRAITS_OF_UFUNC_METHODS.items():
+            found["%s.%s" % (name, method)] = traits
+    return found
+
+
 def _rows() -> List[LibraryFunction]:
     tables = (MOVES, COMPUTES, ON_NUMBERS, ON_INTEGERS, ON_COMPLEX, CLOCKS, OF_HANDLERS, STATISTICS, WRITES)
     named = [(path, names) for table in tables for path, names in table.items()] + list(_ufunc_rows())
     named += [("ndarray." + name, "self " + names) for name, names in METHODS.items()]
-    rows = []
+    rows, traits = [], _traits()
     for path, names in named:
         needs = "elements" if path.split(".")[-1] in STATISTICS else NEEDS.get(path, "")
-        row = LibraryFunction(path, tuple(names.split()), _is_strict(path), needs)
+        row = LibraryFunction(path, tuple(names.split()), _is_strict(path), needs, traits.get(path, 0),
+                              *_OPERATIONS.get(path, ("", 0)), _SAVINGS.get(path, 0.0))
         if callable(row.object) and not (CLIP_WARNS and path.endswith("clip")):
             rows.append(row)
             if "out" in row.parameters:

@@ -15,19 +15,14 @@ from pijit.core.capture.values.lattice import Abstract, OpaqueObject, TypedValue
 from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.virtual_object import VirtualObject, has_dict, is_cell
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Value
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.library import FUNCTIONS, Trait
 from pijit.core.graph.ops import MAKES_CONTAINER
 from pijit.guards._evaluate import present_dict
 from pijit.guards.source import Attr, Inner, Item
 
 if TYPE_CHECKING:
     from pijit.core.capture.build.graph_builder import GraphBuilder
-
-MAKERS = frozenset(("operator.add", "operator.mul", "builtins.list.copy", "helpers.part_of",
-                    "helpers.joined", "builtins.set", "collections.deque", "builtins.list", "helpers.union",
-                    "helpers.intersection", "helpers.difference", "helpers.symmetric_difference",
-                    "builtins.sorted", "helpers.sorted_by", "helpers.sorted_plain", "helpers.sorted_by_plain"))
-"""Functions whose result, if it is a list or another container, is a new object."""
 
 
 def note_access(builder: GraphBuilder, location: Any, owner: Abstract, changes: bool, relied: bool) -> None:
@@ -135,11 +130,16 @@ def _add_origins(builder: GraphBuilder, found: Dict[Any, Access], values: List[V
         found.setdefault(root, Access(None, None, True, False))
 
 
+def _makes_container(op: Op) -> bool:
+    """Whether the result of an operation, if it is a container, is a new object."""
+    called = FUNCTIONS[op.attrs["function"]] if op.name == "invoke" else None
+    return op.name in MAKES_CONTAINER or called is not None and bool(called.traits & Trait.NEW_CONTAINER)
+
+
 def _origins(builder: GraphBuilder, value: Value) -> FrozenSet[Any]:
     """The paths by which an object may have been found; None among them stands for an unknown origin."""
     inputs = dict(zip(builder.graph.inputs, builder.captured.inputs))
-    made = {op.result for block in builder.graph.blocks for op in block.ops
-            if op.name in MAKES_CONTAINER or op.name == "invoke" and op.attrs["function"] in MAKERS}
+    made = {op.result for block in builder.graph.blocks for op in block.ops if _makes_container(op)}
     given: Dict[Value, Set[Value]] = {}
     for block in builder.graph.blocks:
         for jump in block.terminator.targets():

@@ -26,6 +26,7 @@ from pijit.core.capture.models.objects.named_tuples import as_tuple, field_posit
 from pijit.core.capture.models.objects.special_methods import PLAIN
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import ATTRIBUTE, entry_of
 from pijit.core.capture.models.scalars.complex import is_complex, part_of
 from pijit.core.capture.values.class_table import ClassTable
 from pijit.core.capture.values.lattice import (
@@ -47,8 +48,7 @@ from pijit.core.capture.values.predicates import ClassHolds, IsObject
 from pijit.core.capture.values.virtual_object import VirtualObject, is_virtual_list
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import FLAG, INT, WORD, Array
+from pijit.core.graph.types import FLAG, INT, WORD
 from pijit.guards.facts import is_among, is_heap_type, type_name
 from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, is_plain_tuple, read_attribute, read_class_attribute
@@ -65,7 +65,6 @@ CONSTANT_ATTRIBUTES: Dict[type, FrozenSet[str]] = {
 
 CLASS = object.__dict__["__class__"]
 TUPLE_METHODS = frozenset(["count", "index"])
-SCALAR_ATTRIBUTES = frozenset(["dtype", "ndim", "shape", "size", "itemsize", "nbytes", "strides"])
 
 
 def op_LOAD_ATTR(interpreter: Interpreter, instr: Instr) -> None:
@@ -134,39 +133,19 @@ def _scalar_attribute(interpreter: Interpreter, owner: Abstract, name: str) -> A
     part = part_of(interpreter, owner, name)
     if part is not None:
         return part
-    if isinstance(owner, Number) and owner.type.family == "np" and name in SCALAR_ATTRIBUTES:
-        return Const(getattr(owner.type.dtype.type(0), name))
+    of_numpy = isinstance(owner, Number) and owner.type.family == "np"
+    model = entry_of(ATTRIBUTE, np.generic, name) if of_numpy else None
+    if model is not None:
+        return cast(Abstract, model(interpreter, owner, name))
     raise Break("PJ204", attribute=name, object=describe(owner))
 
 
 def _array_attribute(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
-    kind = owner.type
-    if name == "ndim":
-        return Const(kind.ndim)
-    if name == "dtype":
-        return Const(kind.dtype)
-    if name == "itemsize":
-        return Const(kind.dtype.itemsize)
-    if name == "shape":
-        known = interpreter.context.base.static_shape(interpreter.use(owner).source)
-        return interpreter.new_tuple(list(map(Const, known)) if known is not None else [
-            Number(INT, interpreter.dimension(owner, axis)) for axis in range(kind.ndim)])
-    if name == "size":
-        return Number(INT, interpreter.size(owner))
-    if name == "T":
-        return transposed(interpreter, owner)
-    if name == "nbytes":
-        return interpreter.binary("*", Number(INT, interpreter.size(owner)), Const(kind.dtype.itemsize))
-    if name == "real" and kind.dtype.kind != "c":
-        return owner
-    if name in ("real", "imag") and kind.dtype.kind == "c" and kind.ndim:
-        half = np.dtype("f%d" % (kind.dtype.itemsize // 2))
-        result = Array(half, kind.ndim, "A", kind.writeable)
-        part = Tensor(result, interpreter.emit("part", [ssa_value(owner)], result, {"which": name}))
-        part.part = (owner.value, name)
-        return part
-    if name == "imag":
-        return interpreter.invoke(FUNCTIONS["imag"], [owner], {})
+    if method_of(owner, name) is not None:
+        return Method(owner, name)
+    model = entry_of(ATTRIBUTE, np.ndarray, name)
+    if model is not None:
+        return cast(Abstract, model(interpreter, owner, name))
     raise Break("PJ204", attribute=name, object="array")
 
 
@@ -197,15 +176,6 @@ def dim(interpreter: Interpreter, owner: Tensor, axis: int) -> Value:
     """The length of an axis as a Python int."""
     return interpreter.emit("same", [interpreter.emit("dim", [ssa_value(owner)], WORD, {"axis": axis})],
                             INT)
-
-
-def transposed(interpreter: Interpreter, owner: Tensor) -> Abstract:
-    """``x.T``: always a new view object."""
-    kind = owner.type
-    layout = kind.layout if kind.ndim < 2 else {"C": "A", "F": "C"}.get(kind.layout, "A")
-    result = Array(kind.dtype, kind.ndim, layout, kind.writeable)
-    axes = tuple(reversed(range(kind.ndim)))
-    return Tensor(result, interpreter.emit("transpose", [ssa_value(owner)], result, {"axes": axes}))
 
 
 def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject], name: str) -> Abstract:

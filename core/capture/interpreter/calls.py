@@ -11,19 +11,18 @@ import numpy as np
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.interpreter.exceptions import thrown
 from pijit.core.capture.models import catalogue  # noqa: F401  # fills the registry
-from pijit.core.capture.models.functions.callees import find_callee, partial_parts
+from pijit.core.capture.models.functions.callees import find_callee, sample_of
 from pijit.core.capture.models.functions.function_values import FunctionValue
-from pijit.core.capture.models.functions.higher_order import call_held_getter
 from pijit.core.capture.models.functions.host_calls import host_call, is_host_call
 from pijit.core.capture.models.functions.partials import Partial
 from pijit.core.capture.models.functions.star_arguments import starred_or_break
 from pijit.core.capture.models.numpy.library_effects import call_into, split_output
-from pijit.core.capture.models.numpy.random import draw_of, pythons_draw
+from pijit.core.capture.models.numpy.random import pythons_draw
 from pijit.core.capture.models.objects.instances import construct, makes_natively
 from pijit.core.capture.models.objects.introspection import method_of
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.models.registry import Model, code_model, model_of
+from pijit.core.capture.models.registry import INSTANCE, Model, code_model, entry_of, model_of
 from pijit.core.capture.models.stdlib.context_managers import Manager
 from pijit.core.capture.models.stdlib.known_managers import ready
 from pijit.core.capture.profile.hints import apply_hint
@@ -179,14 +178,11 @@ def _call_partial(interpreter: Interpreter, callee: Partial, arguments: List[Abs
 def _call_object(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract],
                  keywords: Arguments) -> Abstract:
     """A call of an object that the program holds, such as a function or class."""
-    parts = partial_parts(callee, interpreter)
-    if parts is not None:
-        function, first, named = parts
-        return interpreter.call(function, first + arguments, dict(named, **keywords))
-    got = call_held_getter(interpreter, callee, arguments, keywords)
-    if got is not None:
-        return got
-    model = _model_of(interpreter, callee)
+    of_class = entry_of(INSTANCE, type(sample_of(callee))) if isinstance(callee, (Const, OpaqueObject)) else None
+    made = of_class(interpreter, callee, arguments, keywords) if of_class is not None else None
+    if made is not None:
+        return cast(Abstract, made)
+    model = _model_of(callee)
     if model is not None:
         return _call_known(interpreter, model, arguments, keywords)
     if is_host_call(interpreter, callee):
@@ -217,14 +213,13 @@ def _as_objects(interpreter: Interpreter, arguments: List[Abstract],
             {name: interpreter.as_object(value) for name, value in keywords.items()})
 
 
-def _model_of(interpreter: Interpreter, callee: Abstract) -> Optional[Model]:
-    """The model of a callee that is known by identity, or that draws a random number; else None."""
+def _model_of(callee: Abstract) -> Optional[Model]:
+    """The model of a callee that is known by identity; else None."""
     target: Any = callee.object if isinstance(callee, Const) else None
     model = model_of(target)
     if issubclass(type(target), np.ufunc) and target.signature is None:
         return Model(_of_ufunc(target), model.row if model is not None else None)
-    drawn = draw_of(interpreter, callee) if model is None else None
-    return Model(drawn) if drawn is not None else model
+    return model
 
 
 def _call_known(interpreter: Interpreter, model: Model, arguments: List[Abstract], keywords: Arguments) -> Abstract:

@@ -11,13 +11,14 @@ from pijit.core.bytecode.instructions.opcodes import PRESENT
 from pijit.core.capture.models.containers.characters import is_text
 from pijit.core.capture.models.containers.known_stores import store_into_known
 from pijit.core.capture.models.containers.reads import KEYED
-from pijit.core.capture.models.containers.slices import INDEX_MAKERS, index_made, store_part
+from pijit.core.capture.models.containers.slices import store_part
 from pijit.core.capture.models.numpy.fancy_indexing import elements_at, elements_where, rows_at, store_elements
 from pijit.core.capture.models.numpy.from_sequences import array_of
 from pijit.core.capture.models.numpy.library_effects import held_by, set_items
 from pijit.core.capture.models.objects.special_methods import ask_special, call_special
 from pijit.core.capture.models.operators import describe, operand_of
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import SUBSCRIPT, entry_of
 from pijit.core.capture.typing.result_types import SampleOperand
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -125,11 +126,9 @@ def subscript(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abs
         view = interpreter.view_of(owner, items)
         view.part = (owner.value, index)
         return view
-    if isinstance(owner, Const) and any(owner.object is maker for maker in INDEX_MAKERS):
-        return index_made(interpreter, owner.object, index)
-    row = INDEXERS.get(id(owner.object)) if isinstance(owner, Const) else None
-    if row is not None:
-        return interpreter.invoke(FUNCTIONS[row], [index], {})
+    model = entry_of(SUBSCRIPT, owner.object) if isinstance(owner, Const) else None
+    if model is not None:
+        return cast(Abstract, model(interpreter, index))
     if is_text(owner):
         return interpreter.text_item(owner, index)
     found = call_special(interpreter, "__getitem__", owner, index)
@@ -253,10 +252,6 @@ def stored_scalar(interpreter: Interpreter, value: Abstract, question: SampleOpe
             exits = False
         return interpreter.emit("cast", [ssa], want, exits=exits)
     raise Break("PJ203", operand="%r stored into %s" % (have, dtype))
-
-
-INDEXERS = {id(getattr(np, name)): name + ".__getitem__" for name in ("r_", "c_", "mgrid", "ogrid")}
-"""NumPy objects whose items are made from the index."""
 
 
 ALWAYS_FIT = ("bi", "bu", "bf", "bc", "ib", "ub", "fb")

@@ -13,6 +13,7 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE, PLAIN_CALLS, SUBSCRIPT_LOADS
 from pijit.core.bytecode.instructions.predicates import loads_item
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import DOMAIN, entry_of, register_entry
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -53,11 +54,12 @@ def largest_for(function: Callable[[float], float]) -> float:
             high = middle
 
 
-DOMAINS: Dict[int, Domain] = {id(function): domain for function, domain in (
-    (math.sqrt, Domain((("<", 0.0),))), (math.log, Domain((("<=", 0.0),))), (math.log2, Domain((("<=", 0.0),))),
-    (math.log10, Domain((("<=", 0.0),))), (math.log1p, Domain((("<=", -1.0),))),
-    (math.asin, Domain((("<", -1.0), (">", 1.0)))), (math.acos, Domain((("<", -1.0), (">", 1.0)))),
-    (math.exp, Domain((), largest_for(math.exp))))}
+for _function, _domain in (
+        (math.sqrt, Domain((("<", 0.0),))), (math.log, Domain((("<=", 0.0),))), (math.log2, Domain((("<=", 0.0),))),
+        (math.log10, Domain((("<=", 0.0),))), (math.log1p, Domain((("<=", -1.0),))),
+        (math.asin, Domain((("<", -1.0), (">", 1.0)))), (math.acos, Domain((("<", -1.0), (">", 1.0)))),
+        (math.exp, Domain((), largest_for(math.exp)))):
+    register_entry(DOMAIN, _function, _domain)
 UNLIKELY: Dict[Any, Any] = {INT: -8765432109876543211, FLOAT: -8.765432109876543e-291}
 """Numbers that stand for a missing key, by type. The kernel exits where a dict holds one of them."""
 DIVISIONS = frozenset(["/", "//", "%"])
@@ -118,7 +120,7 @@ def check_axes(interpreter: Interpreter, owner: Tensor, items: Iterable[Abstract
 def check_call(interpreter: Interpreter) -> None:
     """An argument outside the domain of a ``math`` function, or so large that the result overflows."""
     function = interpreter.state.stack[-2] if interpreter.instr.arg == 1 else None
-    asks = DOMAINS.get(id(function.object)) if isinstance(function, Const) else None
+    asks: Optional[Domain] = entry_of(DOMAIN, function.object) if isinstance(function, Const) else None
     argument = interpreter.use(interpreter.state.stack[-1])
     kind = number_type(argument)
     if asks is None or kind is None or kind.dtype.kind not in "if" or isinstance(argument, Const):

@@ -1,5 +1,8 @@
 """The registry of models: which function models a callable, a method of a class, or a function by its code.
 
+It also has what is known of a target in other uses: its instances are called, it is subscripted, an attribute of its
+instances is read, it is the class of a context manager, or it raises outside of a domain.
+
 Modules of `models` register their functions with the decorators below when `catalogue` imports them. The interpreter
 asks once for each call. Targets are found by identity, because comparing or hashing them could run code of the
 program.
@@ -9,7 +12,7 @@ from __future__ import annotations
 
 import functools
 from types import CodeType
-from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, cast
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, TypeVar, cast
 
 from pijit.core.capture.values.describe import Handler
 from pijit.core.graph.library import LibraryFunction
@@ -19,8 +22,12 @@ FUNCTION, METHOD, CLASS_METHOD, CODE = "function", "method", "class method", "co
 """Uses of a target: it is called; a method of its instances is called; a method is called on the class itself; a
 Python function that has this code is called."""
 
+INSTANCE, SUBSCRIPT, ATTRIBUTE, MANAGER, DOMAIN = "instance", "subscript", "attribute", "manager", "domain"
+"""Other uses of a target: an instance of the class is called; the object is subscripted; an attribute of an instance is
+read; an instance of the class is entered; a function of one number is called where an exception may be caught."""
+
 Key = Tuple[str, int, str]
-"""Use, id of the target, and name of the method or ""."""
+"""Use, id of the target, and name of the method or attribute, or ""."""
 
 
 class Model(NamedTuple):
@@ -44,6 +51,9 @@ class Model(NamedTuple):
 M = TypeVar("M", bound=Callable[..., Any])
 MODELS: Dict[Key, Model] = {}
 """All models, in the order of registration."""
+
+OTHERS: Dict[Key, Tuple[Any, Any]] = {}
+"""What is known of targets in other uses than calls of them: the target, whose id stays its own, and the entry."""
 
 
 def models(targets: Any, *methods: str, of_class: bool = False) -> Callable[[M], M]:
@@ -83,6 +93,49 @@ def models_code(function: Any, name: str = "") -> Callable[[M], M]:
         _add(Model(handler, None, CODE, function.__code__, "", shown))
         return handler
     return register
+
+
+def register_entry(use: str, target: Any, entry: Any, name: str = "") -> None:
+    """Register what is known of a target in another use than calls of it.
+
+    Raises:
+        ValueError: at import, if the target has an entry.
+    """
+    if OTHERS.setdefault((use, id(target), name), (target, entry))[1] is not entry:
+        raise ValueError("{!r} {} has two entries".format(target, name))
+
+
+def models_instances(*classes: type) -> Callable[[M], M]:
+    """Register a model of calls of instances of exactly these classes, which the program or an object holds.
+
+    Such a model has the callee before the arguments. Its answer is None for instances that it does not know.
+    """
+    return _registering(INSTANCE, classes)
+
+
+def models_subscripts(*targets: Any) -> Callable[[M], M]:
+    """Register a function of the interpreter and an index as the model of ``target[index]``."""
+    return _registering(SUBSCRIPT, targets)
+
+
+def models_attributes(kind: type, *names: str) -> Callable[[M], M]:
+    """Register a function of the interpreter, an instance of a class and a name as the model of ``instance.name``."""
+    return _registering(ATTRIBUTE, [kind], names)
+
+
+def _registering(use: str, targets: Iterable[Any], names: Iterable[str] = ("",)) -> Callable[[M], M]:
+    def add(model: M) -> M:
+        for target in targets:
+            for name in names:
+                register_entry(use, target, model, name)
+        return model
+    return add
+
+
+def entry_of(use: str, target: Any, name: str = "") -> Any:
+    """What is known of this very object in another use than calls of it, or None."""
+    found = OTHERS.get((use, id(target), name))
+    return found[1] if found is not None else None
 
 
 def serves(target: Any, row: LibraryFunction, method: str = "") -> None:

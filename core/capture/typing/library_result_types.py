@@ -15,7 +15,7 @@ from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.capture.state.frame_state import list_of_kinds
 from pijit.core.capture.typing.result_types import COMPLEX_WARNING, type_of_result
 from pijit.core.errors import Break
-from pijit.core.graph.library import FUNCTIONS
+from pijit.core.graph.library import FUNCTIONS, Trait
 from pijit.core.graph.types import Array, Holding, Scalar, Type
 from pijit.guards.source import is_plain_tuple
 
@@ -41,13 +41,13 @@ def result_types(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...
         Break: all samples of one size warn, so arrays of that size would warn as well. Samples of one element do not
             count: indices are out of range there, which is an error only for longer axes.
     """
-    least = LEAST_EDGE.get(path, 1)
-    found = [(edge, kind) for edge, kind in _answers(path, questions, keywords, _kind_of) if edge >= least]
+    row = FUNCTIONS[path]
+    found = [(edge, kind) for edge, kind in _answers(path, questions, keywords, _kind_of) if edge >= row.least_edge]
     answers = [(edge, kind) for edge, kind in found if kind is not WARNS]
     if {edge for edge, _ in found if edge > 1} - {edge for edge, _ in answers} or not answers:
         raise Break("PJ203", operands=_described(questions))
     made = _together(answers, any(kind.layout == "A" and kind.ndim > 1 for kind in _arrays(questions)), questions)
-    if isinstance(made, Array) and path in REPEATING:
+    if isinstance(made, Array) and row.traits & Trait.REPEATS:
         return Array(made.dtype, made.ndim, "A", made.writeable)
     if isinstance(made, Array) and _is_in_c_order(path, made, dict(zip(reversed(keywords), reversed(questions)))):
         return Array(made.dtype, made.ndim, "C", made.writeable)
@@ -61,14 +61,6 @@ def _is_in_c_order(path: str, made: Array, given: Dict[str, Any]) -> bool:
     """
     order = getattr(given.get("order"), "constant", None)
     return path == "matmul" and made.ndim <= 3 or path == "array" and order == "C"
-
-
-REPEATING = frozenset(["broadcast_to"])
-"""Functions whose result has any strides, because it repeats elements of arrays that are shorter than those of samples.
-"""
-
-LEAST_EDGE = {"cov": 2, "corrcoef": 2, "cross": 3}
-"""The minimum axis length of functions whose result has another type, or none, for shorter axes."""
 
 
 def _together(answers: Sequence[Tuple[int, Any]], scattered: bool, questions: Any) -> Any:

@@ -18,7 +18,7 @@ from pijit.core.graph.derivatives.adjoints import (
     transposed,
     unstacked,
 )
-from pijit.core.graph.derivatives.table import derivative
+from pijit.core.graph.derivatives.table import FIRST, NEW, SECOND, derivative
 
 Adjoints = Tuple[Any, ...]
 
@@ -27,13 +27,13 @@ def _eye(a: Any) -> Any:
     return np.eye(np.shape(a)[-1])
 
 
-@derivative(np.linalg.inv)
+@derivative(np.linalg.inv, result=NEW, sized_as=FIRST)
 def _inv(g: Any, r: Any, a: Any) -> Adjoints:
     back = adjoint_matrix(r)
     return -np.matmul(np.matmul(back, g), back),
 
 
-@derivative(np.linalg.solve, operands=2)
+@derivative(np.linalg.solve, operands=2, result=NEW, sized_as=SECOND)
 def _solve(g: Any, r: Any, a: Any, b: Any) -> Adjoints:
     vector = np.ndim(r) == np.ndim(a) - 1 or np.ndim(b) == 1
     columns, result = (np.asarray(g)[..., None], r[..., None]) if vector else (g, r)
@@ -42,7 +42,7 @@ def _solve(g: Any, r: Any, a: Any, b: Any) -> Adjoints:
     return unstacked(to_a, a), unstacked(s[..., 0] if vector else s, b)
 
 
-@derivative(np.linalg.det)
+@derivative(np.linalg.det, result=NEW)
 def _det(g: Any, r: Any, a: Any) -> Adjoints:
     """The matrix of cofactors by singular values, so that singular matrices have a derivative, too."""
     u, s, vh = np.linalg.svd(a)
@@ -64,7 +64,7 @@ def _slogdet(g: Any, r: Any, a: Any) -> Adjoints:
     return to_log - rotated * adjoint_matrix(np.linalg.inv(a)),
 
 
-@derivative(np.linalg.cholesky)
+@derivative(np.linalg.cholesky, result=NEW, sized_as=FIRST)
 def _cholesky(g: Any, r: Any, a: Any, **kwargs: Any) -> Adjoints:
     """The adjoint is that of a symmetric matrix (Murray, 2016)."""
     n = np.shape(a)[-1]
@@ -100,7 +100,7 @@ def _eigh(g: Any, r: Any, a: Any, UPLO: str = "L") -> Adjoints:
     return both * triangle + whole * _eye(a),
 
 
-@derivative(np.linalg.eigvalsh)
+@derivative(np.linalg.eigvalsh, result=NEW)
 def _eigvalsh(g: Any, r: Any, a: Any, UPLO: Any = "L") -> Adjoints:
     vectors = np.linalg.eigh(a, UPLO)[1]
     return _eigh((g, np.zeros_like(vectors)), (r, vectors), a, UPLO)
@@ -125,7 +125,7 @@ def _eigvals(g: Any, r: Any, a: Any) -> Adjoints:
     return _eig((g, np.zeros_like(vectors)), (values, vectors), a)
 
 
-@derivative(np.linalg.svd)
+@derivative(np.linalg.svd, result=NEW)
 def _svd(g: Any, r: Any, a: Any, full_matrices: bool = True, compute_uv: bool = True,
          hermitian: bool = False) -> Adjoints:
     if not compute_uv:
@@ -169,7 +169,7 @@ def _qr(g: Any, r: Any, a: Any, mode: str = "reduced") -> Adjoints:
     return adjoint_matrix(np.linalg.solve(upper, adjoint_matrix(g_q + np.matmul(q, symmetric)))),
 
 
-@derivative(np.linalg.pinv)
+@derivative(np.linalg.pinv, result=NEW)
 def _pinv(g: Any, r: Any, a: Any, *args: Any, **kwargs: Any) -> Adjoints:
     """The differential of the pseudo-inverse (Golub and Pereyra, 1973)."""
     back, g_h = adjoint_matrix(r), adjoint_matrix(g)

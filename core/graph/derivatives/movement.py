@@ -7,13 +7,13 @@ from typing import Any, List, Optional, Sequence, Tuple
 import numpy as np
 
 from pijit.core.graph.derivatives.adjoints import sum_to
-from pijit.core.graph.derivatives.table import attribute, derivative
+from pijit.core.graph.derivatives.table import ALL, FIRST, MOVED, NEW, attribute, derivative
 
 Adjoints = Tuple[Any, ...]
 
 
-@derivative(np.copy, np.array, np.asarray, np.asanyarray, np.ascontiguousarray, attribute("asfarray"),
-            np.asfortranarray, method="copy")
+@derivative(np.copy, np.array, method="copy", result=NEW, sized_as=FIRST)
+@derivative(np.asarray, np.asanyarray, np.ascontiguousarray, attribute("asfarray"), np.asfortranarray)
 def _array(g: Any, r: Any, a: Any, *args: Any, **kwargs: Any) -> Adjoints:
     return _parts(g, a),
 
@@ -25,8 +25,8 @@ def _parts(g: Any, a: Any) -> Any:
     return np.reshape(g, np.shape(a))
 
 
-@derivative(np.reshape, np.ravel, np.squeeze, np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d,
-            method="reshape")
+@derivative(np.ravel, np.squeeze, np.expand_dims, result=MOVED)
+@derivative(np.reshape, np.atleast_1d, np.atleast_2d, np.atleast_3d, method="reshape")
 def _reshape(g: Any, r: Any, a: Any, *args: Any, **kwargs: Any) -> Adjoints:
     return np.reshape(g, np.shape(a)) if kwargs.get("order", "C") == "C" else _ordered(g, r, a, kwargs["order"]),
 
@@ -100,7 +100,8 @@ def _clip_most(g: Any, r: Any, a: Any, a_min: Any = None, a_max: Any = None, out
     return sum_to(g * (1.0 - _share(inner, most, r)), np.shape(most))
 
 
-@derivative(np.clip, operands=3, method="clip", partials=(_clip_element, _clip_least, _clip_most))
+@derivative(np.clip, operands=3, method="clip", partials=(_clip_element, _clip_least, _clip_most),
+            result=NEW, sized_as=ALL)
 def _clip(g: Any, r: Any, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwargs: Any) -> Adjoints:
     """The adjoint goes to the operand that is the result; half each if a bound equals the element."""
     least, most = kwargs.get("min", a_min), kwargs.get("max", a_max)
@@ -112,7 +113,7 @@ def _share(x: Any, y: Any, r: Any) -> Any:
     return np.where(x == y, 0.5, np.where((r == x) | (x != x), 1.0, 0.0))
 
 
-@derivative(np.take, method="take")
+@derivative(np.take, method="take", same_parameters=True, result=NEW)
 def _take(g: Any, r: Any, a: Any, indices: Any, axis: Optional[int] = None, out: Any = None,
           mode: str = "raise") -> Adjoints:
     indices = np.asarray(indices)
@@ -130,7 +131,7 @@ def _take(g: Any, r: Any, a: Any, indices: Any, axis: Optional[int] = None, out:
     return whole,
 
 
-@derivative(np.take_along_axis)
+@derivative(np.take_along_axis, result=NEW)
 def _take_along_axis(g: Any, r: Any, arr: Any, indices: Any, axis: Optional[int]) -> Adjoints:
     if np.ndim(arr) == 2 and axis == 1:
         rows, columns = np.shape(arr)
@@ -147,7 +148,7 @@ def _take_along_axis(g: Any, r: Any, arr: Any, indices: Any, axis: Optional[int]
     return np.reshape(whole, np.shape(arr)),
 
 
-@derivative(np.repeat, method="repeat")
+@derivative(np.repeat, method="repeat", same_parameters=True, result=NEW)
 def _repeat(g: Any, r: Any, a: Any, repeats: Any, axis: Optional[int] = None) -> Adjoints:
     n = np.size(a) if axis is None else np.shape(a)[axis]
     source = np.repeat(np.arange(n), repeats)
@@ -157,18 +158,18 @@ def _repeat(g: Any, r: Any, a: Any, repeats: Any, axis: Optional[int] = None) ->
     return np.reshape(whole, np.shape(a)),
 
 
-@derivative(np.roll)
+@derivative(np.roll, result=NEW, sized_as=FIRST)
 def _roll(g: Any, r: Any, a: Any, shift: Any, axis: Any = None) -> Adjoints:
     back = tuple(-one for one in shift) if isinstance(shift, tuple) else -shift
     return np.roll(g, back, axis=axis),
 
 
-@derivative(np.tril)
+@derivative(np.tril, result=NEW, sized_as=FIRST)
 def _tril(g: Any, r: Any, m: Any, k: int = 0) -> Adjoints:
     return np.tril(g, k),
 
 
-@derivative(np.triu)
+@derivative(np.triu, result=NEW, sized_as=FIRST)
 def _triu(g: Any, r: Any, m: Any, k: int = 0) -> Adjoints:
     return np.triu(g, k),
 
@@ -183,7 +184,7 @@ def _diag(g: Any, r: Any, v: Any, k: int = 0) -> Adjoints:
     return whole,
 
 
-@derivative(np.trace, method="trace")
+@derivative(np.trace, method="trace", same_parameters=True, result=NEW)
 def _trace(g: Any, r: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None,
            out: Any = None) -> Adjoints:
     last = np.moveaxis(np.zeros(np.shape(a), dtype=np.asarray(g).dtype), (axis1, axis2), (-2, -1))
@@ -193,7 +194,7 @@ def _trace(g: Any, r: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int =
     return np.moveaxis(last, (-2, -1), (axis1, axis2)),
 
 
-@derivative(np.pad)
+@derivative(np.pad, result=NEW)
 def _pad(g: Any, r: Any, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Adjoints:
     """The source of each element is found by padding the array's indices in the same way."""
     widths = np.broadcast_to(np.asarray(pad_width, dtype=int), (np.ndim(array), 2))
@@ -214,7 +215,7 @@ def _choose(g: Any, r: Any, a: Any, choices: Any, out: Any = None, mode: str = "
     return None, [sum_to(np.where(chosen == k, g, np.zeros_like(g)), np.shape(one)) for k, one in enumerate(choices)]
 
 
-@derivative(np.interp, operands=3)
+@derivative(np.interp, operands=3, result=NEW, sized_as=FIRST)
 def _interp(g: Any, r: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None,
             period: Any = None) -> Adjoints:
     if period is not None:
@@ -234,7 +235,7 @@ def _interp(g: Any, r: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: A
     return np.where(inside, g * slope, 0.0), to_points, to_values
 
 
-@derivative(np.bincount, operands=2)
+@derivative(np.bincount, operands=2, result=NEW)
 def _bincount(g: Any, r: Any, x: Any, weights: Any = None, minlength: int = 0) -> Adjoints:
     return None, np.take(g, x),
 
@@ -262,7 +263,7 @@ def _nan_to_num(g: Any, r: Any, x: Any, copy: bool = True, *args: Any, **kwargs:
     return np.where(np.isfinite(x), g, np.zeros_like(g)),
 
 
-@derivative(np.compress, operands=2)
+@derivative(np.compress, operands=2, result=NEW)
 def _compress(g: Any, r: Any, condition: Any, a: Any, axis: Optional[int] = None, out: Any = None) -> Adjoints:
     return None, _take(g, r, a, np.flatnonzero(condition), axis)[0]
 

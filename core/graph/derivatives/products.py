@@ -7,7 +7,7 @@ from typing import Any, Tuple
 import numpy as np
 
 from pijit.core.graph.derivatives.adjoints import adjoint_matrix, conjugated, sum_to, unstacked
-from pijit.core.graph.derivatives.table import derivative
+from pijit.core.graph.derivatives.table import NEW, PRODUCT, derivative
 
 Adjoints = Tuple[Any, ...]
 
@@ -43,7 +43,7 @@ OF_EQUAL_STACKS = {_matmul_left: _stack_left, _matmul_right: _stack_right}
 """The partials for operands of which broadcasting repeats nothing. They have no branches, so kernels stay small."""
 
 
-@derivative(np.matmul, operands=2, partials=(_matmul_left, _matmul_right))
+@derivative(np.matmul, operands=2, partials=(_matmul_left, _matmul_right), result=PRODUCT)
 def _matmul(g: Any, r: Any, a: Any, b: Any, **kwargs: Any) -> Adjoints:
     return _matmul_left(g, r, a, b), _matmul_right(g, r, a, b)
 
@@ -71,12 +71,12 @@ def _dot_right(g: Any, r: Any, a: Any, b: Any, out: Any = None) -> Any:
     return np.moveaxis(np.tensordot(conjugated(a), g, axes=(axes, axes)), 0, np.ndim(b) - 2)
 
 
-@derivative(np.dot, operands=2, method="dot", partials=(_dot_left, _dot_right))
+@derivative(np.dot, operands=2, method="dot", partials=(_dot_left, _dot_right), result=PRODUCT)
 def _dot(g: Any, r: Any, a: Any, b: Any, out: Any = None) -> Adjoints:
     return _dot_left(g, r, a, b), _dot_right(g, r, a, b)
 
 
-@derivative(np.inner, operands=2)
+@derivative(np.inner, operands=2, result=NEW)
 def _inner(g: Any, r: Any, a: Any, b: Any) -> Adjoints:
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return sum_to(g * conjugated(b), np.shape(a)), sum_to(g * conjugated(a), np.shape(b))
@@ -86,13 +86,13 @@ def _inner(g: Any, r: Any, a: Any, b: Any) -> Adjoints:
     return to_a, to_b
 
 
-@derivative(np.vdot, operands=2)
+@derivative(np.vdot, operands=2, result=NEW)
 def _vdot(g: Any, r: Any, a: Any, b: Any) -> Adjoints:
     to_a = np.conj(g) * np.reshape(b, -1) if np.iscomplexobj(r) else g * np.reshape(b, -1)
     return np.reshape(to_a, np.shape(a)), np.reshape(g * np.reshape(a, -1), np.shape(b))
 
 
-@derivative(np.outer, operands=2)
+@derivative(np.outer, operands=2, result=NEW)
 def _outer(g: Any, r: Any, a: Any, b: Any, out: Any = None) -> Adjoints:
     """Sums of products, as of `a[:, None] * b`."""
     to_a = np.sum(g * conjugated(np.reshape(b, -1)), axis=1)
@@ -144,7 +144,7 @@ def _einsum(g: Any, r: Any, *operands: Any, **kwargs: Any) -> Adjoints:
     return tuple(found)
 
 
-@derivative(np.convolve, operands=2)
+@derivative(np.convolve, operands=2, result=NEW)
 def _convolve(g: Any, r: Any, a: Any, v: Any, mode: str = "full") -> Adjoints:
     n, m = np.size(a), np.size(v)
     whole = np.zeros(n + m - 1, dtype=np.asarray(g).dtype)
@@ -160,7 +160,7 @@ def _correlated(whole: Any, kernel: Any, n: int) -> Any:
     return np.matmul(conjugated(np.asarray(kernel)), windows)
 
 
-@derivative(np.correlate, operands=2)
+@derivative(np.correlate, operands=2, result=NEW)
 def _correlate(g: Any, r: Any, a: Any, v: Any, mode: str = "valid") -> Adjoints:
     if np.iscomplexobj(a) or np.iscomplexobj(v):
         raise NotImplementedError("no derivative is known of np.correlate of complex arrays")

@@ -20,18 +20,18 @@ from pijit.core.graph.derivatives.adjoints import (
     spread,
     strong_zero,
 )
-from pijit.core.graph.derivatives.table import attribute, cut, derivative
+from pijit.core.graph.derivatives.table import FIRST, NEW, attribute, cut, derivative
 
 Adjoints = Tuple[Any, ...]
 
 
-@derivative(np.sum, method="sum")
+@derivative(np.sum, method="sum", result=NEW)
 def _sum(g: Any, r: Any, a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
          initial: Any = None, where: Any = True) -> Adjoints:
     return masked(spread(g, a, axis, kept(keepdims)), where),
 
 
-@derivative(np.mean, method="mean")
+@derivative(np.mean, method="mean", result=NEW)
 def _mean(g: Any, r: Any, a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *,
           where: Any = True) -> Adjoints:
     whole = spread(g, a, axis, kept(keepdims))
@@ -100,14 +100,12 @@ def _extreme(g: Any, r: Any, a: Any, axis: Axis, keepdims: Any) -> Any:
     return np.where(hit, expanded(g, np.ndim(a), axis, kept(keepdims)) / np.maximum(shares, 1.0), 0.0)
 
 
-@derivative(np.max, method="max")
+@derivative(np.max, method="max", result=NEW)
+@derivative(np.min, method="min", result=NEW)
+@derivative(np.amax, np.amin, np.nanmax, np.nanmin)  # older versions have one function for np.max and np.amax
 def _max(g: Any, r: Any, a: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initial: Any = None,
          where: Any = True) -> Adjoints:
     return masked(_extreme(g, r, a, axis, keepdims), where),
-
-
-derivative(np.min, method="min")(_max)
-derivative(np.amax, np.amin, np.nanmax, np.nanmin)(_max)
 
 
 @derivative(np.ptp, method="ptp")
@@ -117,14 +115,14 @@ def _ptp(g: Any, r: Any, a: Any, axis: Axis = None, out: Any = None, keepdims: A
     return _extreme(g, most, a, axis, False) - _extreme(g, least, a, axis, False),
 
 
-@derivative(np.cumsum, method="cumsum")
+@derivative(np.cumsum, method="cumsum", same_parameters=True, result=NEW, sized_as=FIRST)
 def _cumsum(g: Any, r: Any, a: Any, axis: Optional[int] = None, dtype: Any = None, out: Any = None) -> Adjoints:
     if axis is None:
         return np.reshape(np.cumsum(g[::-1])[::-1], np.shape(a)),
     return np.flip(np.cumsum(np.flip(g, axis=axis), axis=axis), axis=axis),
 
 
-@derivative(np.cumprod, method="cumprod")
+@derivative(np.cumprod, method="cumprod", same_parameters=True, result=NEW, sized_as=FIRST)
 def _cumprod(g: Any, r: Any, a: Any, axis: Optional[int] = None, dtype: Any = None, out: Any = None) -> Adjoints:
     """For each element the sum over later results of the product of all other factors; correct for factors of 0."""
     flat_shape = np.shape(a)
@@ -141,7 +139,7 @@ def _cumprod(g: Any, r: Any, a: Any, axis: Optional[int] = None, dtype: Any = No
     return np.reshape(whole, flat_shape) if axis is None else np.moveaxis(whole, -1, axis),
 
 
-@derivative(np.sort)
+@derivative(np.sort, result=NEW, sized_as=FIRST)
 def _sort(g: Any, r: Any, a: Any, axis: Optional[int] = -1, kind: Any = None, order: Any = None) -> Adjoints:
     if axis is None:
         return np.reshape(_scattered(g, np.argsort(np.reshape(a, -1), kind="stable"), 0), np.shape(a)),
@@ -170,19 +168,19 @@ def _order_statistic(g: Any, r: Any, a: Any, q: Any, axis: Axis, keepdims: Any) 
     return np.reshape(total, np.shape(a)) if axis is None else np.moveaxis(total, -1, axis)
 
 
-@derivative(np.median)
+@derivative(np.median, result=NEW)
 def _median(g: Any, r: Any, a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False,
             keepdims: Any = False) -> Adjoints:
     return _order_statistic(g, r, a, 0.5, axis, keepdims),
 
 
-@derivative(np.quantile)
+@derivative(np.quantile, result=NEW)
 def _quantile(g: Any, r: Any, a: Any, q: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False,
               *, keepdims: Any = False) -> Adjoints:
     return _order_statistic(g, r, a, np.asarray(q, dtype=float), axis, keepdims),
 
 
-@derivative(np.percentile)
+@derivative(np.percentile, result=NEW)
 def _percentile(g: Any, r: Any, a: Any, q: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False,
                 *, keepdims: Any = False) -> Adjoints:
     return _order_statistic(g, r, a, np.true_divide(np.asarray(q, dtype=float), 100.0), axis, keepdims),

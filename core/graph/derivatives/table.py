@@ -17,6 +17,10 @@ from pijit.core.named_tuples import NamedTuple
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 
+NEW, MOVED, PRODUCT = "new", "moved", "product"
+"""Results of functions over arrays: a new array, or a number; a view of the operand, or a copy, with the same elements
+in the same order; a new array, or a number, of a product whose rules differ for numbers, vectors and matrices."""
+
 
 class ElementwiseRule(NamedTuple):
     """The derivative of an elementwise function.
@@ -37,6 +41,11 @@ class ElementwiseRule(NamedTuple):
     formula: str
 
 
+Part = Tuple[int, Optional[int]]
+NOTHING, FIRST, SECOND, ALL = (0, 0), (0, 1), (1, 2), (0, None)
+"""Parts of the arguments of a call: where they begin and end."""
+
+
 class FunctionRule(NamedTuple):
     """The derivative of a function over whole arrays.
 
@@ -46,6 +55,8 @@ class FunctionRule(NamedTuple):
         operands: the names of these leading operands.
         signature: the signature of ``vjp``, which calls are bound to.
         partials: per operand the function that gives its adjoint alone, for rules whose parts share no work; else ().
+        result: NEW, MOVED or PRODUCT; "" for functions that joint functions do not reverse.
+        sized_as: the arguments whose common sizes the result has, if that is certain for equal numbers of axes.
     """
 
     name: str
@@ -53,6 +64,8 @@ class FunctionRule(NamedTuple):
     operands: Tuple[str, ...]
     signature: inspect.Signature
     partials: Tuple[Callable[..., Any], ...] = ()
+    result: str = ""
+    sized_as: Part = NOTHING
 
 
 ELEMENTWISE: Dict[Any, ElementwiseRule] = {}
@@ -66,6 +79,12 @@ CUTS: Dict[Any, str] = {}
 
 METHODS: Dict[str, Any] = {}
 """Methods of arrays and NumPy scalars: name to the function that has the rule."""
+
+METHOD_CALLS: Dict[str, Any] = {}
+"""Methods of arrays that have the parameters of the function with the rule: path in graph/library.py to function."""
+
+PRODUCTS: Dict[str, Any] = {}
+"""Functions and methods with the result PRODUCT: path in graph/library.py to the function that has the rule."""
 
 
 def elementwise(function: Any, formula: str, *partials: Callable[..., Any], singular: bool = False,
@@ -82,24 +101,33 @@ def elementwise(function: Any, formula: str, *partials: Callable[..., Any], sing
     ELEMENTWISE[function] = ElementwiseRule(function.__name__, partials, singular, holomorphic, formula)
 
 
-def derivative(*functions: Any, operands: int = 1, method: Optional[str] = None,
-               partials: Tuple[Callable[..., Any], ...] = ()) -> Callable[[Rule], Rule]:
+def derivative(*functions: Any, operands: int = 1, method: Optional[str] = None, same_parameters: bool = False,
+               partials: Tuple[Callable[..., Any], ...] = (), result: str = "",
+               sized_as: Part = NOTHING) -> Callable[[Rule], Rule]:
     """Decorator that adds the rule of functions over whole arrays.
 
     Args:
         functions: the functions; None for functions that this NumPy lacks.
         operands: the number of leading parameters whose adjoints the rule returns.
         method: the array method that does the same.
+        same_parameters: whether the method has the function's parameters.
         partials: functions of the rule's arguments that give one adjoint each, for callers that need one of them.
+        result, sized_as: see `FunctionRule`.
     """
     def add(vjp: Rule) -> Rule:
         signature = inspect.signature(vjp)
         names = tuple(list(signature.parameters)[2:2 + operands])
         for function in functions:
             for one in _spellings(function):
-                FUNCTIONS[one] = FunctionRule(function.__name__, vjp, names, signature, partials)
+                FUNCTIONS[one] = FunctionRule(function.__name__, vjp, names, signature, partials, result, sized_as)
+            if result == PRODUCT:
+                PRODUCTS[function.__name__] = function
         if method is not None:
             METHODS[method] = functions[0]
+            if same_parameters:
+                METHOD_CALLS["ndarray." + method] = functions[0]
+            if result == PRODUCT:
+                PRODUCTS["ndarray." + method] = functions[0]
         return vjp
     return add
 

@@ -26,6 +26,9 @@ EFFECTS = named(Fact.EFFECT)
 CANNOT_FAIL = named(Fact.CANNOT_FAIL)
 DROPS_REFERENCES = named(Fact.DROPS_REFERENCES)
 DROPS_ITEMS = named(Fact.DROPS_ITEMS)
+STORES = named(Fact.STORES)
+STORES_ALL = named(Fact.STORES_ALL)
+DRAWS = named(Fact.DRAWS)
 NEEDS_GIL = named(Fact.NEEDS_GIL)
 SHARES_OBJECTS = named(Fact.SHARES_OBJECTS)
 
@@ -36,10 +39,18 @@ MAKES_CONTAINER = named(Fact.MAKES_CONTAINER)
 FOUND = named(Fact.FINDS_OBJECT)
 GIVES_DEFAULT = named(Fact.GIVES_DEFAULT)
 KEEPS_TRUTH = named(Fact.KEEPS_TRUTH)
+KEEPS_VALUE = named(Fact.KEEPS_VALUE)
+CONVERTS = named(Fact.CONVERTS)
 
 HIDES_OPERANDS = named(Fact.HIDES_OPERANDS)
 HIDES_OTHERS = named(Fact.HIDES_OTHERS)
 FREES_OPERANDS = named(Fact.FREES_OPERANDS)
+ACCESSES_ELEMENT = named(Fact.ACCESSES_ELEMENT)
+FINDS_ELEMENTS = named(Fact.FINDS_ELEMENTS)
+READS_ELSEWHERE = named(Fact.READS_ELSEWHERE)
+KEEPS_ROWS = named(Fact.KEEPS_ROWS)
+MAKES_ROWS = named(Fact.MAKES_ROWS)
+MOVES_AHEAD = named(Fact.MOVES_AHEAD)
 
 RAISES_FLAGS = named(Fact.RAISES_FLAGS)
 ASKS_NUMPY = named(Fact.ASKS_NUMPY)
@@ -47,6 +58,8 @@ REPORTS_FLAGS = named(Fact.REPORTS_FLAGS)
 PRECEDES_CHECKS = named(Fact.PRECEDES_CHECKS)
 
 ELEMENTWISE = named(Fact.ELEMENTWISE)
+APPLIES_UFUNC = named(Fact.APPLIES_UFUNC)
+CHOOSES = named(Fact.CHOOSES)
 UNDER_MASK = named(Fact.UNDER_MASK)
 PLACES_ELEMENTS = named(Fact.PLACES_ELEMENTS)
 COMPUTES_NO_ELEMENTS = named(Fact.ENDS_GROUP | Fact.PLACES_ELEMENTS)
@@ -55,6 +68,8 @@ PLAIN = named(Fact.PLAIN)
 MOVABLE = named(Fact.MOVABLE)
 OVERFLOWS = named(Fact.OVERFLOWS)
 DIVIDES = named(Fact.DIVIDES)
+FLOORS = named(Fact.FLOORS)
+AFFINE = named(Fact.AFFINE)
 
 CALLS_LIBRARY = named(Fact.CALLS_LIBRARY)
 CHEAP = named(Fact.CHEAP)
@@ -62,6 +77,7 @@ COSTS_NOTHING = named(Fact.COSTS_NOTHING)
 COSTS_ELEMENT = named(Fact.COSTS_ELEMENT)
 
 SYMBOLS: Dict[str, str] = {name: info.symbol for name, info in OPS.items() if info.symbol}
+FLAG_CHECKS: Dict[str, str] = {name: info.flag_check for name, info in OPS.items() if info.flag_check}
 
 ELIDED_BYTES = 256 * 1024
 """Bytes from which on NumPy's operators compute into an operand that has no other reference."""

@@ -11,12 +11,13 @@ ELEMENTS = "store of array elements"
 
 _READ = Fact.HIDES_OPERANDS | Fact.FREES_OPERANDS
 _COMPUTED = _READ | Fact.MAKES_ARRAY | Fact.REUSABLE
+_STORES_ALL = Fact.EFFECT | Fact.STORES | Fact.STORES_ALL
 _DOT = Fact.ASKS_NUMPY if DOT_REPORTS else 0
 
 ROWS: Dict[str, OpInfo] = {
     # sizes and identity
     "dim": OpInfo("a", "WORD: shape[axis]",
-        attrs=("axis",), facts=_READ | Fact.COSTS_NOTHING | Fact.CHEAP | Fact.PRECEDES_CHECKS),
+        attrs=("axis",), facts=_READ | Fact.COSTS_NOTHING | Fact.CHEAP | Fact.PRECEDES_CHECKS | Fact.MOVES_AHEAD),
     "shares": OpInfo("a a", "FLAG: two arrays may share memory", facts=OBJECTS | _READ | Fact.COSTS_NOTHING),
     "identical": OpInfo("a a", "FLAG: two arrays are one object", facts=Fact.COSTS_NOTHING),
     # views: a view has the base's memory, and is made an ndarray object only when needed
@@ -25,7 +26,10 @@ ROWS: Dict[str, OpInfo] = {
         "full slice ':'), or 'sXYZ' where X, Y, Z are '-' (absent) or 'v' (a value) for start, stop, step; the "
         "scalar operands (WORDs) follow in order. Exits on an integer out of range, step 0. With an attribute "
         "``inside`` integers are known to be from 0 on and in range",
-        attrs=("index",), facts=Fact.IS_VIEW | Fact.PLACES_ELEMENTS | Fact.COSTS_ELEMENT, why_exit=BAD_INDEX),
+        attrs=("index",),
+        facts=Fact.IS_VIEW | Fact.PLACES_ELEMENTS | Fact.COSTS_ELEMENT | Fact.KEEPS_VALUE | Fact.KEEPS_ROWS |
+              Fact.MOVES_AHEAD,
+        why_exit=BAD_INDEX),
     "transpose": OpInfo("a", "view with permuted axes", attrs=("axes",), facts=Fact.IS_VIEW),
     "reshape": OpInfo("a s*",
         "view of an array in C order with a size (a WORD) for each axis; the one of the axis ``unknown`` is -1, if "
@@ -39,25 +43,29 @@ ROWS: Dict[str, OpInfo] = {
     "load": OpInfo("a s*",
         "np scalar: element at one WORD index per axis; exits when out of range; ``inside`` as in view; else "
         "``checks`` may tell by a letter per index what is not known: see passes/eliminate_checks.py",
-        facts=_READ | Fact.COSTS_ELEMENT | Fact.CHEAP | Fact.PRECEDES_CHECKS, why_exit=BAD_INDEX),
-    "store": OpInfo("a s* s", "a[i...] = last operand (already of a's dtype); exits when out of range",
-        facts=Fact.EFFECT | Fact.HIDES_OPERANDS | Fact.COSTS_ELEMENT | Fact.CHEAP, report_as=ELEMENTS,
+        facts=_READ | Fact.COSTS_ELEMENT | Fact.CHEAP | Fact.PRECEDES_CHECKS | Fact.ACCESSES_ELEMENT,
         why_exit=BAD_INDEX),
+    "store": OpInfo("a s* s", "a[i...] = last operand (already of a's dtype); exits when out of range",
+        facts=Fact.EFFECT | Fact.STORES | Fact.HIDES_OPERANDS | Fact.COSTS_ELEMENT | Fact.CHEAP | Fact.ACCESSES_ELEMENT,
+        report_as=ELEMENTS, why_exit=BAD_INDEX),
     # computing; every array result is a new C- or K-ordered array as NumPy would allocate it
     "ufunc": OpInfo("*",
         "elementwise NumPy ufunc on arrays and scalars, broadcast; ``types`` is the loop's dtype characters "
         "('dd->d'); operands of another dtype are converted first; exits on shape mismatch and when a floating-point "
         "flag is raised. Of an operator ``into`` says for each operand whether NumPy computes into it where it is "
         "large, and ``ordered`` whether that shows in the bits",
-        attrs=("ufunc", "types", "loop"), facts=_COMPUTED | Fact.RAISES_FLAGS | Fact.ELEMENTWISE,
+        attrs=("ufunc", "types", "loop"),
+        facts=_COMPUTED | Fact.RAISES_FLAGS | Fact.ELEMENTWISE | Fact.APPLIES_UFUNC | Fact.KEEPS_ROWS,
         why_exit=BAD_SHAPE_OR_FLAG),
     "ufunc_into": OpInfo("a *", "the same with out=first operand (overlap-safe, nothing written when it exits)",
-        attrs=("ufunc", "types", "loop"), facts=_READ | Fact.EFFECT | Fact.RAISES_FLAGS, report_as=ELEMENTS,
+        attrs=("ufunc", "types", "loop"),
+        facts=_READ | _STORES_ALL | Fact.RAISES_FLAGS | Fact.APPLIES_UFUNC, report_as=ELEMENTS,
         why_exit=BAD_SHAPE_OR_FLAG),
     "where": OpInfo("a *",
         "np.where(a, x, y) of bools, as ufunc; types is '?dd->d'; arrays are in C order, x and y have the result's "
         "dtype where they are arrays; exits on shape mismatch",
-        attrs=("types",), facts=_COMPUTED | Fact.ELEMENTWISE, why_exit=BAD_SHAPE),
+        attrs=("types",), facts=_COMPUTED | Fact.ELEMENTWISE | Fact.CHOOSES | Fact.KEEPS_ROWS | Fact.MAKES_ROWS,
+        why_exit=BAD_SHAPE),
     "reduce": OpInfo("a",
         "ufunc.reduce over one axis or all (axis None); result is an array or np scalar; bits as NumPy",
         attrs=("ufunc", "axis", "keepdims", "types"), facts=_COMPUTED | Fact.RAISES_FLAGS | Fact.ENDS_GROUP,
@@ -68,7 +76,7 @@ ROWS: Dict[str, OpInfo] = {
         attrs=("ufunc",), facts=OBJECTS | _READ | Fact.MAKES_ARRAY | Fact.RAISES_FLAGS),
     "assign": OpInfo("a *", "a[...] = array or scalar, broadcast and converted; exits on shape mismatch, "
         "and when a conversion raises a floating-point flag",
-        facts=Fact.EFFECT | Fact.ENDS_GROUP | Fact.HIDES_OPERANDS, report_as=ELEMENTS, why_exit=BAD_SHAPE_OR_FLAG),
+        facts=_STORES_ALL | Fact.ENDS_GROUP | Fact.HIDES_OPERANDS, report_as=ELEMENTS, why_exit=BAD_SHAPE_OR_FLAG),
     # new arrays
     "alloc": OpInfo("s*", "new array of the WORD shape; fill None (empty), 0 or 1; exits on negative",
         attrs=("fill", "order"), facts=Fact.MAKES_ARRAY),
@@ -86,12 +94,13 @@ ROWS: Dict[str, OpInfo] = {
     "roll": OpInfo("a s",
         "the array that np.roll makes along an axis, in C order, by so many places as are inside; exits where it has "
         "no element, or there is no memory",
-        attrs=("axis",), facts=_READ | Fact.MAKES_ARRAY | Fact.PLACES_ELEMENTS),
+        attrs=("axis",), facts=_READ | Fact.MAKES_ARRAY | Fact.PLACES_ELEMENTS | Fact.READS_ELSEWHERE),
     # elements at integers and under masks
     "gather": OpInfo("a a*",
         "a[i, j...] with an integer array of one axis for each axis of a; the arrays are broadcast; exits on an "
         "index out of range",
-        attrs=("types",), facts=_COMPUTED, why_exit=BAD_INDEX),
+        attrs=("types",),
+        facts=_COMPUTED | Fact.CHOOSES | Fact.FINDS_ELEMENTS | Fact.READS_ELSEWHERE, why_exit=BAD_INDEX),
     "rows": OpInfo("a a",
         "a[index] of an array in C order with more axes than one and a vector of integers; exits where one is out of "
         "range",

@@ -65,7 +65,18 @@ from pijit.core.graph.element_ops import DIVIDING, PASSING, RAISING
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.library import CLIP, CLOCKS
 from pijit.core.graph.loops import loops_of
-from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, EFFECTS, ELEMENTWISE, PLACES_ELEMENTS, UNDER_MASK, VIEWS
+from pijit.core.graph.ops import (
+    APPLIES_UFUNC,
+    CHOOSES,
+    COMPUTES_NO_ELEMENTS,
+    EFFECTS,
+    ELEMENTWISE,
+    FINDS_ELEMENTS,
+    PLACES_ELEMENTS,
+    READS_ELSEWHERE,
+    UNDER_MASK,
+    VIEWS,
+)
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.graph.verify import dominators
 
@@ -99,11 +110,9 @@ COUNTS = {"sum": "sum", "ndarray.sum": "sum", "count_nonzero": "sum", "any": "an
           "ndarray.all": "all"}
 """Library functions whose result follows from the number of true elements of an array of bools."""
 
-_COMPUTING = ELEMENTWISE | {"gather"}
+_COMPUTING = ELEMENTWISE | FINDS_ELEMENTS
 """Operations that compute a new array in a loop nest."""
-_CHOOSING = frozenset(("where", "gather"))
-"""Operations that take elements from one of several places."""
-_MOVING = PLACES_ELEMENTS | {"gather"}
+_MOVING = PLACES_ELEMENTS | FINDS_ELEMENTS
 """Operations whose results are elements of the first operand."""
 _TELLING = frozenset(COMPARISONS).union(PREDICATES)
 _EXTREMES = {np.minimum: "minimum", np.maximum: "maximum", CLIP: "clip"}
@@ -117,11 +126,11 @@ MEMORY_CODES = "?bBhHiIlLqQfd"
 
 def scalar_operation(op: Op) -> str:
     """The name of the scalar operation that an elementwise ufunc applies to each element, or ''."""
-    if op.name in _CHOOSING:
+    if op.name in CHOOSES:
         return op.name
     if op.name in UNDER_MASK:
         return ("where" if op.name == "put_mask" else "picked") if "types" in op.attrs else ""
-    if op.name not in ("ufunc", "ufunc_into") or op.exit is None:
+    if op.name not in APPLIES_UFUNC or op.exit is None:
         return ""
     kind = op.args[0].type if op.name == "ufunc_into" else cast(Value, op.result).type
     operands, _, result = op.attrs["types"].partition("->")
@@ -180,14 +189,14 @@ def _sets_flags(op: Op) -> bool:
     """Whether an operation of a group can set a floating-point flag, reported or not."""
     if op.name == "reduce":
         return cast(Array, op.args[0].type).dtype.kind == "f"
-    if op.name == "gather" or op.name in COMPUTES_NO_ELEMENTS:
+    if op.name in FINDS_ELEMENTS or op.name in COMPUTES_NO_ELEMENTS:
         return False
     return op.attrs["types"][0] in "fd" and scalar_operation(op) in RAISING
 
 
 def may_leave(op: Op) -> bool:
     """Whether a nest may find out at its end that bytecode must repeat an operation of its group."""
-    return op.name == "gather" or raises_flags(op)
+    return op.name in FINDS_ELEMENTS or raises_flags(op)
 
 
 def picks_floats(op: Op) -> bool:
@@ -228,7 +237,7 @@ def operands(op: Op) -> List[Value]:
         return [op.args[1], *op.args[2:], op.args[0]]
     if op.name in PLACES_ELEMENTS:
         return list(op.args[:1]) if op.name == "view" else []
-    return list(op.args[1:] if op.name == "gather" or op.name in EFFECTS else op.args)
+    return list(op.args[1:] if op.name in FINDS_ELEMENTS or op.name in EFFECTS else op.args)
 
 
 def roots(graph: Graph) -> Dict[Value, Value]:
@@ -301,7 +310,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             if not late and not outside and not torn:
                 break
             excluded |= late | outside | torn
-        if len(group) > 1 or op.name == "ufunc_into" or op.name in _CHOOSING or converts(op) \
+        if len(group) > 1 or op.name == "ufunc_into" or op.name in CHOOSES or converts(op) \
                 or op.name == "reduce" and (fast or cast(Array, op.args[0].type).ndim > 1) \
                 or op.name == "ufunc" and (_by_rows(op) or loops and _sets_flags(op) or op.attrs["ufunc"] in _SLOW):
             groups[op] = sorted(group, key=position.__getitem__)
@@ -331,12 +340,12 @@ def _under_mask(op: Op, block: Block, position: Dict[Op, int], effects: List[int
         maker = makers.get(todo.pop())
         if maker in group:
             continue
-        if maker is None or maker.exit is None or maker.name not in ("ufunc", "pick") or not scalar_operation(maker):
+        if maker is None or maker.exit is None or not scalar_operation(maker):
             return []
         group.add(maker)
         if maker.name == "ufunc":
             todo += [value for value in maker.args if isinstance(value.type, Array)]
-        elif maker.args[1] is not op.args[1]:
+        elif maker.name != "pick" or maker.args[1] is not op.args[1]:
             return []
     inner = [cast(Value, one.result) for one in group if one is not op]
     if any(value in escaping or not group.issuperset(users[value] + leaving.get(value, [])) for value in inner) \
@@ -394,7 +403,7 @@ def _is_repeated(maker: Op, root: Op) -> bool:
 
 def _writes(user: Op, value: Value) -> bool:
     """Whether ``user`` needs an array's memory: it writes to it, or finds elements in it."""
-    return (user.name in EFFECTS or user.name in ("gather", "roll")) and user.args[0] is value
+    return (user.name in EFFECTS or user.name in READS_ELSEWHERE) and user.args[0] is value
 
 
 def _looks_at_floats(user: Op, maker: Op) -> bool:

@@ -31,19 +31,9 @@ from typing import Any, Dict, Iterator, List, Optional, Set, cast
 import numpy as np
 
 from pijit.core.graph.ir import Block, Graph, Op, SideExit, Value
+from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.types import FLAG, FLOAT, WORD, Array, Scalar
-
-_SAVINGS = {
-    "exp": 5.7, "exp2": 2.0, "log": 4.0, "log2": 2.0, "log10": 1.4, "sin": 8.9, "cos": 8.7, "tan": 4.7, "arctan": 2.7,
-    "arcsin": 1.2, "arccos": 1.0, "tanh": 11.5, "power": 9.0, "sqrt": 1.0, "reciprocal": 0.4, "true_divide": 0.2,
-    "divide": 0.2, "add": 0.1, "subtract": 0.1, "multiply": 0.1, "negative": 0.1, "absolute": 0.1, "square": 0.1,
-    "minimum": 0.1, "maximum": 0.1,
-}
-"""Ufuncs that are lowered, and the ns per element that float32 saves: the mean of NumPy 2.2 and 2.5, with AVX2.
-
-Float32 saves nothing in `expm1`, `log1p`, `sinh` and `cosh`.
-"""
 
 _CONVERSION = 0.7
 """The ns per element of a conversion."""
@@ -147,8 +137,8 @@ def _saving(op: Op) -> float:
     if op.name == "gufunc":
         matrices = all(cast(Array, value.type).ndim > 1 for value in op.args)
         return _PRODUCT if ufunc is np.matmul and matrices else 0.0
-    known = op.name == "ufunc" and getattr(np, ufunc.__name__, None) is ufunc
-    return _SAVINGS.get(ufunc.__name__, 0.0) if known else 0.0
+    row = FUNCTIONS.get(ufunc.__name__) if op.name == "ufunc" else None
+    return row.saving if row is not None and row.object is ufunc else 0.0
 
 
 def _types_in_float32(types: str) -> str:

@@ -24,7 +24,7 @@ from typing import Any, Dict, List, Optional, Tuple, cast
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Op, Value
 from pijit.core.graph.linear_forms import Form, Forms, is_whole, number_of, plus
 from pijit.core.graph.loops import Loop, innermost, leads_to
-from pijit.core.graph.ops import CHEAP, MAKERS
+from pijit.core.graph.ops import ACCESSES_ELEMENT, CHEAP, MAKERS
 from pijit.core.graph.passes.fusion import roots
 from pijit.core.graph.passes.simplify import rename
 from pijit.core.graph.types import FLAG, WORD, Scalar
@@ -92,7 +92,7 @@ def _length(forms: Forms, op: Op) -> Tuple[Value, int]:
 def _is_plain(loop: Loop) -> bool:
     """Whether a loop stores and loads elements, and otherwise only computes scalars."""
     names = {op.name for block in loop.body for op in block.ops}
-    return {"store", "load"} <= names and all(
+    return names >= ACCESSES_ELEMENT and all(
         op.name in CHEAP or op.name == "poll" or all(
             isinstance(value.type, Scalar) for value in op.args + (op.result,) if value is not None)
         for block in loop.body for op in block.ops)

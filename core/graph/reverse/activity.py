@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Collection, Iterator, List, Sequence, Set, Tuple
 
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import STORES
 from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion, walk
-from pijit.core.graph.reverse.roots import STORES, Roots
+from pijit.core.graph.reverse.roots import Roots
 from pijit.core.graph.types import Array, Scalar
 
 
@@ -21,11 +22,9 @@ def is_float(value: Value) -> bool:
 
 def operands(op: Op) -> List[Value]:
     """The operands whose values an operation uses for its result, or for what it stores."""
-    if op.name == "assign":
-        return [op.args[1]]
     if op.name == "store":
         return [op.args[-1]]
-    return list(op.args[1:] if op.name == "ufunc_into" else op.args)
+    return list(op.args[1:] if op.name in STORES else op.args)
 
 
 def _flows(items: Sequence[Item], roots: Roots) -> Iterator[Tuple[Value, Value]]:

@@ -11,11 +11,11 @@ import numpy as np
 
 from pijit.core.graph.derivatives import ELEMENTWISE, FUNCTIONS
 from pijit.core.graph.derivatives.movement import where_false, where_true
-from pijit.core.graph.derivatives.table import sizes_needed
+from pijit.core.graph.derivatives.table import PRODUCTS, sizes_needed
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.activity import operands
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.forward import PRODUCTS, REDUCTIONS
+from pijit.core.graph.reverse.forward import REDUCTIONS
 from pijit.core.graph.reverse.library_calls import LibraryCall, is_selection, library_call
 from pijit.core.named_tuples import NamedTuple
 

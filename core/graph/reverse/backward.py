@@ -13,6 +13,7 @@ import numpy as np
 from pijit.core.graph.derivatives.adjoints import cast_to, strong_zero_array, strong_zero_number
 from pijit.core.graph.derivatives.products import OF_EQUAL_STACKS
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import STORES
 from pijit.core.graph.reverse.activity import operands
 from pijit.core.graph.reverse.adjoint import Contribution, contributions
 from pijit.core.graph.reverse.code import Code
@@ -20,7 +21,6 @@ from pijit.core.graph.reverse.conditionals import ConditionalAdjoints
 from pijit.core.graph.reverse.library_calls import is_selection
 from pijit.core.graph.reverse.loops import LoopAdjoints
 from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion
-from pijit.core.graph.reverse.roots import STORES
 from pijit.core.graph.reverse.sequence import Forward
 from pijit.core.graph.reverse.sizes.symbols import Dim
 from pijit.core.graph.types import Array, Scalar

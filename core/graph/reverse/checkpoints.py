@@ -15,10 +15,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, List, Mapping, Set
 
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import APPLIES_UFUNC, STORES
 from pijit.core.graph.passes.fusion import FLOAT_LOOPS
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.regions import LoopRegion, all_ops, passed
-from pijit.core.graph.reverse.roots import STORES, Roots
+from pijit.core.graph.reverse.roots import Roots
 from pijit.core.graph.types import Array
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def most_kept(loop: LoopRegion, roots: Roots) -> int:
 
 def _is_cheap(op: Op, roots: Roots) -> bool:
     """Whether an operation is arithmetic on elements, a store, a view, or computes a number."""
-    if op.name in ("ufunc", "ufunc_into"):
+    if op.name in APPLIES_UFUNC:
         return op.attrs["ufunc"] in FLOAT_LOOPS
     return op.name in STORES or op.result in roots.view or not isinstance(getattr(op.result, "type", None), Array)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict
 
 import numpy as np
 
+from pijit.core.graph.derivatives.table import PRODUCTS
 from pijit.core.graph.draws import DRAWS
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.library import resolve
@@ -27,9 +28,6 @@ else:
 
 REDUCTIONS: Dict[Any, Any] = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
 """The function of NumPy whose rule and bits a reduction of a ufunc has."""
-
-PRODUCTS: Dict[str, Any] = {"matmul": np.matmul, "dot": np.dot, "ndarray.dot": np.dot}
-"""Products, by the name of the library function."""
 
 UFUNC_ATTRS = frozenset(["ufunc", "types", "loop", "into", "ordered", "ignored"])
 
@@ -319,9 +317,6 @@ def _into(names: JointNames, op: Op) -> str:
 def _element(names: JointNames, op: Op) -> str:
     return "%s[%s] = %s" % (names.name(op.args[0]), ", ".join(map(names.name, op.args[1:-1])), names.name(op.args[-1]))
 
-
-DRAWING = frozenset(["draw", "draw_array"])
-"""The operations that draw random numbers. If a joint function gives a call up, its caller restores the generators."""
 
 HOST_CALL = "host_call"
 """The operation that calls a function with effects outside of arrays."""

@@ -1,38 +1,24 @@
 """Library functions in joint functions: how operations call them, and the sizes of their results.
 
-The rules of `graph/derivatives` give the adjoints of their operands, as on the tape. `REVERSIBLE` lists functions whose
-result shares no memory with an operand, because the adjoint of a result is an array of its own.
+The rules of `graph/derivatives` give the adjoints of their operands, as on the tape. A rule tells whether the result
+shares no memory with an operand, because the adjoint of a result is an array of its own.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Mapping, Optional, Tuple, cast
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, cast
 
 import numpy as np
 
-from pijit.core.graph.derivatives import FUNCTIONS
+from pijit.core.graph.derivatives import FUNCTIONS, FunctionRule
+from pijit.core.graph.derivatives.table import METHOD_CALLS, MOVED, NEW, PRODUCT
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.library import resolve
+from pijit.core.graph.ops import CONVERTS
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.named_tuples import NamedTuple
 
 _SCANS: Dict[Any, Any] = {np.add: np.cumsum, np.multiply: np.cumprod}
-_NAMES = """array bincount clip compress convolve copy correlate cumprod cumsum inner interp max mean median min outer
-    pad percentile quantile repeat roll sort sum take take_along_axis trace tril triu vdot linalg.cholesky
-    linalg.det linalg.eigvalsh linalg.inv linalg.pinv linalg.solve linalg.svd""".split()
-
-REVERSIBLE: FrozenSet[Any] = frozenset(map(resolve, _NAMES))
-"""The library functions with a rule whose result is a new array, or a number."""
-
-PRODUCTS: FrozenSet[Any] = frozenset([np.matmul, np.dot])
-"""Products of arrays. `forward.py` writes them, because their rules differ for numbers, vectors and matrices."""
-
-MOVING: FrozenSet[Any] = frozenset([np.squeeze, np.expand_dims, np.ravel])
-"""Functions whose result is a view of the operand, or a copy, with the same elements in the same order."""
-
-METHODS: Dict[str, Any] = {"ndarray." + name: getattr(np, name) for name in "cumprod cumsum repeat take trace".split()}
-"""Functions that have the parameters of a method of arrays."""
-
 
 class LibraryCall(NamedTuple):
     """A call of a library function.
@@ -59,7 +45,8 @@ class LibraryCall(NamedTuple):
 def library_call(op: Op) -> Optional[LibraryCall]:
     """The call of a library function that an operation is, if the function has a rule; else None."""
     call = any_call(op)
-    is_known = call is not None and _is_reversible(call.function) and isinstance(call.args[0].type, (Array, Scalar))
+    is_known = call is not None and _result_of(call.function) in (NEW, MOVED) and isinstance(
+        call.args[0].type, (Array, Scalar))
     return call if is_known else None
 
 
@@ -84,7 +71,7 @@ def _clip(op: Op) -> Optional[LibraryCall]:
 
 def _by_name(op: Op) -> Optional[LibraryCall]:
     path, names = op.attrs["function"], tuple(op.attrs["keywords"])
-    function, split = METHODS[path] if path in METHODS else resolve(path), len(op.args) - len(names)
+    function, split = METHOD_CALLS[path] if path in METHOD_CALLS else resolve(path), len(op.args) - len(names)
     return LibraryCall(function, tuple(op.args[:split]), tuple(zip(names, op.args[split:])))
 
 
@@ -117,8 +104,8 @@ def is_selection(op: Op) -> bool:
 def shares_memory(op: Op) -> bool:
     """Whether the result of a library function may share memory with an operand."""
     call = any_call(op) if op.name == "invoke" and not is_selection(op) else None
-    return call is not None and isinstance(cast(Value, op.result).type, Array) and not (
-        call.function in PRODUCTS or _is_reversible(call.function) and call.function not in MOVING)
+    return call is not None and isinstance(cast(Value, op.result).type, Array) and _result_of(
+        call.function) not in (NEW, PRODUCT)
 
 
 def is_number_array(op: Op) -> bool:
@@ -127,24 +114,22 @@ def is_number_array(op: Op) -> bool:
         op.args[0].type, Scalar) and op.args[0].type.dtype == cast(Any, cast(Value, op.result).type).dtype
 
 
-def _is_reversible(function: Any) -> bool:
+def _rule_of(function: Any) -> Optional[FunctionRule]:
     try:
-        return function in REVERSIBLE or function in MOVING
+        return FUNCTIONS.get(function)
     except TypeError:  # it cannot be hashed
-        return False
+        return None
 
 
-_OF_FIRST = frozenset([np.array, np.copy, np.cumsum, np.cumprod, np.roll, np.tril, np.triu, np.sort, np.linalg.inv,
-                       np.linalg.cholesky, np.interp])
+def _result_of(function: Any) -> str:
+    rule = _rule_of(function)
+    return rule.result if rule is not None else ""
 
 
 def equal_sizes(call: LibraryCall) -> Iterable[Value]:
     """The operands whose common sizes the result has, where that is certain for equal numbers of axes; else nothing."""
-    if call.function in _OF_FIRST:
-        return call.args[:1]
-    if call.function is np.linalg.solve:
-        return call.args[1:2]
-    return call.args if call.function is np.clip else ()
+    rule = _rule_of(call.function)
+    return call.args[slice(*rule.sized_as)] if rule is not None else ()
 
 
 def is_root_of_sum(op: Op, makers: Mapping[Optional[Value], Op]) -> bool:
@@ -155,7 +140,7 @@ def is_root_of_sum(op: Op, makers: Mapping[Optional[Value], Op]) -> bool:
     if op.name != "ufunc" or op.attrs["ufunc"] is not np.sqrt:
         return False
     maker = makers.get(op.args[0])
-    while maker is not None and (maker.name in ("cast", "same")
+    while maker is not None and (maker.name in CONVERTS
                                  or maker.name == "ufunc" and maker.attrs["ufunc"] is np.divide):
         maker = makers.get(maker.args[0])
     return maker is not None and (maker.name == "dot" or maker.name == "reduce" and maker.attrs["ufunc"] is np.add)

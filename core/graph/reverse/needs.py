@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union, cast
 
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import ACCESSES_ELEMENT, DRAWS, STORES
 from pijit.core.graph.reverse.adjoint import contributions
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.forward import DRAWING
 from pijit.core.graph.reverse.regions import (
     Conditional,
     Item,
@@ -24,7 +24,7 @@ from pijit.core.graph.reverse.regions import (
     made,
     walk,
 )
-from pijit.core.graph.reverse.roots import STORES, Roots
+from pijit.core.graph.reverse.roots import Roots
 
 Version = Tuple[Value, int]
 """An array that stores write to, and the number of stores of its sequence before this time."""
@@ -176,7 +176,7 @@ class Needs:
     def _read_backward(self, item: Item) -> Iterable[Tuple[Value, bool]]:
         """(value, whether it is read as it is after the item) that the backward part of an item reads."""
         if isinstance(item, Op) and item.result not in self._roots.view and self._adjoint_flows(item):
-            for value in item.args[1:] if item.name in ("load", "store") else ():
+            for value in item.args[1:] if item.name in ACCESSES_ELEMENT else ():
                 yield value, False
             for value in item.args:
                 for index in self._roots.indices(value):
@@ -228,7 +228,7 @@ class Needs:
         """
         wanted: Set[Value] = set(also)
         versions: Set[Version] = set()
-        drawn = {item.result: False for item in items if is_loop and isinstance(item, Op) and item.name in DRAWING}
+        drawn = {item.result: False for item in items if is_loop and isinstance(item, Op) and item.name in DRAWS}
 
         def want(value: Value, item: Item, after: bool = False) -> None:
             root = self._roots.of(value)

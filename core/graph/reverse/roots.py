@@ -9,12 +9,9 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Sequence, Set, Tuple, cast
 
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.ops import VIEWS
-from pijit.core.graph.reverse.forward import STATEMENTS, view_of
+from pijit.core.graph.ops import STORES, VIEWS
+from pijit.core.graph.reverse.forward import view_of
 from pijit.core.graph.reverse.regions import Item, all_ops
-
-STORES = frozenset(STATEMENTS)
-"""Operations that write to their first operand."""
 
 
 class Roots:

@@ -12,6 +12,7 @@ from typing import Collection, Dict, Iterable, Mapping, Optional, Sequence, Set,
 import numpy as np
 
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import STORES
 from pijit.core.graph.reverse.checkpoints import Checkpoints, most_kept
 from pijit.core.graph.reverse.code import Code
 from pijit.core.graph.reverse.errors import ANSWERS, OtherShapes, TooLarge
@@ -19,7 +20,6 @@ from pijit.core.graph.reverse.forward import HOST_CALL, MARKS, expression, host_
 from pijit.core.graph.reverse.library_calls import is_root_of_sum
 from pijit.core.graph.reverse.needs import Needs, SequenceNeeds
 from pijit.core.graph.reverse.regions import Conditional, Item, LoopExit, LoopRegion, RequiredCondition
-from pijit.core.graph.reverse.roots import STORES
 from pijit.core.graph.reverse.uncounted import UncountedLoops
 from pijit.core.graph.types import Array, Object, Scalar
 

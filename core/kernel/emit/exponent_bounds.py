@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, 
 import numpy as np
 from llvmlite import ir
 
+from pijit.core.graph.element_ops import EXPONENT_RULES
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import UNDER_MASK
 from pijit.core.graph.passes.fusion import operands, scalar_operation
@@ -234,18 +235,22 @@ def _number(value: int) -> Operand:
     return Literal(value, str(value))
 
 
-def _combined(name: str, bounds: List[Operand]) -> Expression:
-    if name in ("add", "sub"):
-        return "iadd(%s, 1)" % _larger(*bounds)
-    if name in ("picked", "where"):
-        return _larger(bounds[0], bounds[1] if name == "where" else "1")
-    if name in ("mul", "truediv", "square"):
-        return "iadd(%s, %s)" % (bounds[0], bounds[-1])
-    return bounds[0]
-
-
 def _larger(one: Expression, other: Expression) -> str:
     return "choose(%s < %s, %s, %s)" % (one, other, other, one)
+
+
+_COMBINED: Dict[str, Callable[[List[Operand]], Expression]] = {
+    "": lambda bounds: bounds[0],
+    "sum": lambda bounds: "iadd(%s, 1)" % _larger(*bounds),
+    "product": lambda bounds: "iadd(%s, %s)" % (bounds[0], bounds[-1]),
+    "choice": lambda bounds: _larger(bounds[0], bounds[1]),
+    "choice of 1": lambda bounds: _larger(bounds[0], "1"),
+}
+"""The source of a result's bound from those of the operands, by the column ``exponent`` of element operations."""
+
+
+def _combined(name: str, bounds: List[Operand]) -> Expression:
+    return _COMBINED[EXPONENT_RULES.get(name, "")](bounds)
 
 
 def _variables(values: Sequence[Value]) -> Dict[Value, Name]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Sequence, Tuple, ca
 from pijit.core._launcher import ABI_NUMBERS
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import FOUND, OPS
+from pijit.core.graph.ops.info import ANSWERS, BOXED, MAKES, SEARCHES, WORDS
 from pijit.core.graph.types import BOOL, COMPLEX, FLOAT, INT, Array, Object, SampledClass, Scalar
 from pijit.core.kernel.emit.expressions import Expression, listed
 from pijit.core.kernel.plan.operands import NULL, Operand, result_of, scalar_type
@@ -27,7 +28,6 @@ CLASS_OFFSET = SIZE_OFFSET - 8
 """Bytes from an object's start to its class."""
 USED_OFFSET = SIZE_OFFSET + 8
 """Bytes from a set's start to its size, which follows the number of slots that are not free."""
-_RUNTIME_NAMES = {"collect": "append", "collect_pair": "store_key", "collect_member": "set_add"}
 _READ_ARRAY = ABI_NUMBERS["READ_ARRAY"]
 _READ_OBJECTS: Dict[type, int] = {list: ABI_NUMBERS["READ_LIST"], tuple: ABI_NUMBERS["READ_TUPLE"],
                                   dict: ABI_NUMBERS["READ_DICT"], str: ABI_NUMBERS["READ_TEXT"]}
@@ -74,7 +74,7 @@ def _effect(emitter: KernelEmitter, op: Op) -> None:
     """Call the runtime's function for the operation. All operands except the last are objects or words."""
     code, address = boxed(emitter, op.args[-1])
     operands = [emitter.text[value] for value in op.args[:-1]]
-    emitter.checked(_RUNTIME_NAMES.get(op.name, op.name), *operands, code, address, op=op)
+    emitter.checked(OPS[op.name].runtime or op.name, *operands, code, address, op=op)
 
 
 def _literal(emitter: KernelEmitter, op: Op) -> None:
@@ -208,25 +208,13 @@ def _read(emitter: KernelEmitter, op: Op) -> None:
                        else emitter.read_word(scalar_type(result_of(op)), at))
 
 
+_BY_CALL: Dict[str, Callable[[KernelEmitter, Op], None]] = {
+    WORDS: _plain, BOXED: _effect, ANSWERS: _asked, SEARCHES: _search, MAKES: _literal}
+"""By the column ``calls`` of the table of operations."""
+
 OBJECT_OPERATIONS: Dict[str, Callable[[KernelEmitter, Op], None]] = {
-    "append": _effect, "collect": _effect, "store_item": _effect, "store_attr": _effect, "plain_store_attr": _effect,
-    "store_global": _effect,
-    "store_cell": _effect, "delete_attr": _plain, "delete_global": _plain, "delete_cell": _plain,
-    "tuple_of": _of_object, "list_size": _list_size,
-    "store_key": _effect, "store_int": _effect, "insert": _effect, "set_add": _effect,
-    "set_discard": _effect, "set_remove": _effect, "clear_set": _plain, "list_take": _plain,
-    "delete_item": _plain, "store_slice": _plain, "delete_slice": _plain, "extend": _plain, "reverse": _plain,
-    "clear_list": _plain, "delete_key": _plain, "discard_key": _plain,
-    "update": _plain, "clear_dict": _plain,
-    "new_instance": _literal, "changed_instance": _literal, "origin": _origin,
-    **dict.fromkeys(("new_tuple", "new_list", "new_dict", "new_set", "new_slice", "bound_method", "new_cell",
-                     "new_function", "new_object", "box"), _literal),
-    "deque_append": _effect, "deque_appendleft": _effect, "deque_take": _plain,
-    "heap_push": _effect, "heap_drop": _plain, "deque_drop": _plain, "hold": _hold, "draw": _draw,
-    "plain_items": _plain, "even_rows": _plain, "taken_entry": _asked, "take_entry": _plain,
-    "find_item": _search, "count_items": _search, "sort": _plain, "collect_pair": _effect, "collect_member": _effect,
-    "length": _asked, "next_entry": _asked, "char_code": _asked, "has_key": _has_key, "has_text": _has_key,
-    "char_at": _char_at, "text_add": _text_add, "byte_at": _byte_at, "store_byte": _plain, "same_text": _same_text,
-    "has_class": _has_class, "lacks_own": _same_text,
+    **{name: _BY_CALL[info.calls] for name, info in OPS.items() if info.calls}, **dict.fromkeys(FOUND, _read),
+    "tuple_of": _of_object, "list_size": _list_size, "origin": _origin, "hold": _hold, "draw": _draw,
+    "has_key": _has_key, "has_text": _has_key, "char_at": _char_at, "text_add": _text_add, "byte_at": _byte_at,
+    "same_text": _same_text, "has_class": _has_class, "lacks_own": _same_text,
 }
-OBJECT_OPERATIONS.update(dict.fromkeys(FOUND, _read))

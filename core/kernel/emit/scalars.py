@@ -19,10 +19,10 @@ from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
+from pijit.core.graph.ops import FLAG_CHECKS
 from pijit.core.graph.types import Scalar, half_of
 from pijit.core.kernel.llvm.float_intrinsics import float_bits
 from pijit.core.kernel.plan.operands import ConstantOperand, Literal, integer
-from pijit.core.kernel.plan.strips import FLAG_CHECKS
 from pijit.core.named_tuples import NamedTuple
 
 MINIMUM = -2 ** 63
@@ -95,9 +95,9 @@ def _float_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
     rows: Dict[Tuple[str, str, str], ScalarRow] = {}
     for name in ("add", "sub", "mul"):
         rows[name, "py", "f"] = ScalarRow("f%s({a}, {b})" % name)
-        rows[name, "np", "f"] = ScalarRow("f%s({a}, {b})" % name, "", "", FLAG_CHECKS[name, "f"])
+        rows[name, "np", "f"] = ScalarRow("f%s({a}, {b})" % name, "", "", FLAG_CHECKS[name])
     rows["truediv", "py", "f"] = ScalarRow("fdiv({a}, {b})", "{b} == 0.0")
-    rows["truediv", "np", "f"] = ScalarRow("fdiv({a}, {b})", "", "", FLAG_CHECKS["truediv", "f"])
+    rows["truediv", "np", "f"] = ScalarRow("fdiv({a}, {b})", "", "", FLAG_CHECKS["truediv"])
     for name in ("floordiv", "mod"):
         rows[name, "py", "f"] = ScalarRow("f%s({a}, {b})" % name, "{b} == 0.0")
         rows[name, "np", "f"] = ScalarRow("f%s({a}, {b})" % name, "fdivision_flags({a}, {b})")
@@ -127,9 +127,9 @@ def _complex_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
     rows: Dict[Tuple[str, str, str], ScalarRow] = {}
     for name in ("add", "sub", "mul"):
         rows[name, "py", "c"] = ScalarRow("c%s({a}, {b})" % name)
-        rows[name, "np", "c"] = ScalarRow("c%s({a}, {b})" % name, "", "", FLAG_CHECKS[name, "c"])
+        rows[name, "np", "c"] = ScalarRow("c%s({a}, {b})" % name, "", "", "complex " + FLAG_CHECKS[name])
     rows["truediv", "py", "c"] = ScalarRow("cdiv({a}, {b})", "cdivides_badly({b})")
-    rows["truediv", "np", "c"] = ScalarRow("cscaled({a}, {b})", "", "", FLAG_CHECKS["truediv", "c"])
+    rows["truediv", "np", "c"] = ScalarRow("cscaled({a}, {b})", "", "", "complex " + FLAG_CHECKS["truediv"])
     rows["neg", "*", "c"] = ScalarRow("cneg({a})")
     rows["real", "*", "c"] = ScalarRow("creal({a})")
     rows["imag", "*", "c"] = ScalarRow("cimag({a})")

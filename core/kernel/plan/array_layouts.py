@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from pijit.core.graph.ir import Graph, Op, Value
-from pijit.core.graph.ops import ELEMENTWISE, PLACES_ELEMENTS
+from pijit.core.graph.ops import ELEMENTWISE, KEEPS_VALUE, PLACES_ELEMENTS
 from pijit.core.graph.types import Array
 from pijit.core.kernel.llvm.nest import description as nests
 from pijit.core.kernel.plan.operands import array_type, last_stride_kind, result_of
@@ -153,7 +153,7 @@ class ArrayLayouts:
         if not isinstance(result.type, Array):
             if op.name == "dim":
                 self._numbers[result] = self.of[op.args[0]].shape[op.attrs["axis"]]
-            elif op.name in ("same", "flag") and op.args[0] in self.constants:
+            elif op.name in KEEPS_VALUE and op.args[0] in self.constants:
                 self.constants[result] = self.constants[op.args[0]]
             elif op.name == "same":
                 self._numbers[result] = self.number(op.args[0])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Collection, Dict, List, Mapping, Set
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
-from pijit.core.graph.ops import EFFECTS, PLACES_ELEMENTS
+from pijit.core.graph.ops import EFFECTS, KEEPS_ROWS, MAKES_ROWS, PLACES_ELEMENTS
 from pijit.core.graph.passes.fusion import raises_flags
 from pijit.core.graph.types import Array
 from pijit.core.kernel.options import CompileOptions
@@ -141,7 +141,7 @@ class _Planner:
 
     def _keeps_rows(self, op: Op) -> bool:
         """Whether the result of an operation has rows if its operands have."""
-        return op.name == "where" or op.name in ("view", "ufunc") and all(
+        return op.name in MAKES_ROWS or op.name in KEEPS_ROWS and all(
             self._has_rows(value) for value in op.args if isinstance(value.type, Array))
 
     def _has_rows(self, value: Value) -> bool:

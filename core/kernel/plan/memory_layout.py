@@ -11,11 +11,8 @@ from __future__ import annotations
 from typing import Dict, List, Set, cast
 
 from pijit.core.graph.ir import Graph, Op, Value
-from pijit.core.graph.ops import ELEMENTWISE
+from pijit.core.graph.ops import KEEPS_ROWS
 from pijit.core.graph.types import Array
-
-FOLLOWING = ELEMENTWISE | {"view", "same"}
-"""Operations whose result has rows if all arrays that they read have rows."""
 
 
 def likely_by_rows(graph: Graph) -> Set[Value]:
@@ -40,7 +37,7 @@ def likely_by_rows(graph: Graph) -> Set[Value]:
 
 
 def _operands(op: Op) -> List[Value]:
-    return [value for value in op.args if isinstance(value.type, Array)] if op.name in FOLLOWING else []
+    return [value for value in op.args if isinstance(value.type, Array)] if op.name in KEEPS_ROWS else []
 
 
 def _has_rows(value: Value, given: List[Value], found: Set[Value]) -> bool:

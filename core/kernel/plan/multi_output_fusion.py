@@ -21,7 +21,7 @@ from typing import Any, Collection, Dict, List, Optional, Set, cast
 
 from pijit.core import _launcher
 from pijit.core.graph.ir import Block, Graph, Op, Value
-from pijit.core.graph.ops import ELEMENTWISE, PLACES_ELEMENTS
+from pijit.core.graph.ops import ELEMENTWISE, PLACES_ELEMENTS, RAISES_FLAGS
 from pijit.core.graph.passes.fusion import (
     EVERY_FLAG,
     count_effects,
@@ -262,7 +262,7 @@ def _is_complete(reported: List[Op], outputs: List[Op]) -> bool:
 
 def _ignored(ops: List[Op]) -> Set[object]:
     """The floating-point flags that operations ignore."""
-    return {op.attrs.get("ignored") for op in ops if op.name in ("ufunc", "reduce")}
+    return {op.attrs.get("ignored") for op in ops if op.name in RAISES_FLAGS}
 
 
 def _ignores_all(group: List[Op]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Opt
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Op, Value
 from pijit.core.graph.loops import loops_of
-from pijit.core.graph.ops import ELEMENTWISE
+from pijit.core.graph.ops import ELEMENTWISE, KEEPS_TRUTH
 from pijit.core.graph.types import Array
 from pijit.core.graph.verify import dominators
 
@@ -118,8 +118,8 @@ class ShapeClasses:
 
     def _equal(self, condition: Value, holds: bool) -> Iterator[Tuple[Value, Value]]:
         op = self._made.get(condition)
-        while op is not None and op.name in _KEEPS_TRUTH:
-            holds = holds is _KEEPS_TRUTH[op.name]
+        while op is not None and (op.name == "not" or op.name in KEEPS_TRUTH):
+            holds = holds is (op.name != "not")
             op = self._made.get(op.args[0])
         if op is not None and op.name == "compare" and op.attrs["operator"] == ("==" if holds else "!="):
             yield op.args[0], op.args[1]
@@ -222,6 +222,3 @@ def _alloc(classes: ShapeClasses, op: Op) -> Optional[ShapeClass]:
 _DERIVED: Dict[str, Callable[[ShapeClasses, Op], Optional[ShapeClass]]] = {
     "view": _view, "transpose": _transpose, "alloc": _alloc}
 """How the class of a result follows from those of the operands."""
-
-_KEEPS_TRUTH: Dict[str, bool] = {"flag": True, "truth": True, "same": True, "not": False}
-"""Operations on a condition, and whether the result is true where the condition is."""

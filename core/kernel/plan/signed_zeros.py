@@ -24,7 +24,15 @@ import numpy as np
 
 from pijit.core.graph.element_ops import IGNORES_ZERO_SIGN, PASSES_ZERO_SIGN, UNSIGNED_ZERO, ZERO_OF
 from pijit.core.graph.ir import Block, Graph, Op, Value
-from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, EFFECTS, HIDES_OPERANDS, HIDES_OTHERS, VIEWS
+from pijit.core.graph.ops import (
+    COMPUTES_NO_ELEMENTS,
+    EFFECTS,
+    ELEMENTWISE,
+    HIDES_OPERANDS,
+    HIDES_OTHERS,
+    KEEPS_VALUE,
+    VIEWS,
+)
 from pijit.core.graph.passes.fusion import COMPARISONS, PREDICATES, operands, scalar_operation, sums_rows, watched
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.plan.graph_facts import GraphFacts
@@ -133,7 +141,7 @@ class _Search:
 
     def _demanded(self, op: Op, is_demanded: bool) -> Sequence[Value]:
         """The operands of which an operation demands the sign of a zero; ``is_demanded``: that of its result is."""
-        name, args = scalar_operation(op) if op.name in ("ufunc", "where") else "", operands(op)
+        name, args = scalar_operation(op) if op.name in ELEMENTWISE else "", operands(op)
         if name in _SIGNLESS:
             return ()
         if name == "truediv":
@@ -142,9 +150,10 @@ class _Search:
             return args
         if not is_demanded:
             return ()
-        if name in ("add", "sub") and args[0] in self._unsigned:
+        rule = UNSIGNED_ZERO.get(name, "")
+        if rule and args[0] in self._unsigned:
             return args[:1]
-        return args[1:] if name == "add" and args[1] in self._unsigned else args
+        return args[1:] if rule == "any" and args[1] in self._unsigned else args
 
 
 def _vanishes(value: Value, adjoint: Value, makers: Mapping[Value, Op]) -> bool:
@@ -196,7 +205,7 @@ def _is_unsigned(op: Op, unsigned: Set[Value]) -> bool:
         return not (_is_zero(op.attrs["value"]) and np.signbit(op.attrs["value"]))
     if op.name == "alloc":
         return op.attrs["fill"] is not None
-    if op.name in ("same", "view"):
+    if op.name in KEEPS_VALUE:
         return op.args[0] in unsigned
     if op.name == "where":
         return unsigned.issuperset(op.args[1:])

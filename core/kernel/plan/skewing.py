@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Collection, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
-from pijit.core.graph.ops import MOVABLE, REPORTS_FLAGS, VIEWS
+from pijit.core.graph.ops import MOVABLE, MOVES_AHEAD, REPORTS_FLAGS, STORES_ALL, VIEWS
 from pijit.core.graph.passes.fusion import count_effects, effect_between, watched
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.options import is_alone
@@ -23,8 +23,6 @@ from pijit.core.named_tuples import NamedTuple
 MOST_PHASES = 4
 MOST_ROWS = 1024
 """The largest distance between a row and a row that it needs."""
-
-_STORING = ("assign", "ufunc_into")
 
 Rows = Tuple[Value, Optional[int]]
 """An array that the run makes or that existed before, and the number of the first of its rows, if known."""
@@ -67,7 +65,7 @@ class SkewingRun(NamedTuple):
 
 def stores(op: Op) -> bool:
     """Whether an operation writes to an existing array."""
-    return op.name in _STORING
+    return op.name in STORES_ALL
 
 
 def reads_other_parts(store: Op, leaves: Sequence[Value], arrays: Mapping[Value, ArrayLayout],
@@ -141,7 +139,7 @@ class _Search:
             self.told.add(op.result)
             return True
         scalars = op.name in MOVABLE and all(isinstance(value.type, Scalar) for value in op.args)
-        looks = op.name in ("view", "dim") and op.args[0] not in self.made
+        looks = op.name in MOVES_AHEAD and op.args[0] not in self.made
         if not scalars and not looks or self.told.intersection(op.args):
             return False
         self.ahead.append(op)

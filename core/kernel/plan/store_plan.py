@@ -9,9 +9,9 @@ from __future__ import annotations
 import enum
 from typing import Mapping, Optional, Sequence, Tuple
 
+from pijit.core.graph.element_ops import WIDE
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import scalar_operation
-from pijit.core.kernel.llvm.nest.elements import WIDE
 from pijit.core.kernel.plan.array_layouts import ArrayLayout, are_one
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.operands import array_type

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Collection, Dict, Iterator, List, Optional, Set, Tuple, Union, cast
 
 from pijit.core.graph.ir import Block, Branch, Jump, Op, Value
-from pijit.core.graph.ops import CHEAP, PLAIN
+from pijit.core.graph.ops import ACCESSES_ELEMENT, AFFINE, CHEAP, FLAG_CHECKS, OPS, PLAIN
 from pijit.core.graph.types import WORD, Array, Scalar
 from pijit.core.kernel.llvm.fp_status import READS_STATUS
 from pijit.core.kernel.plan.control_tree import If, IfFlag, LoopNode, Move, SetFlag, StraightLine, Take
@@ -22,21 +22,6 @@ ROOM = 32
 
 DEPTH = 6
 """The most operations between an index and the loop's counter."""
-
-FLAG_CHECKS: Dict[Tuple[str, str], str] = {
-    ("add", "f"): "sum", ("sub", "f"): "sum", ("mul", "f"): "product", ("truediv", "f"): "quotient",
-    ("add", "c"): "complex sum", ("sub", "c"): "complex sum", ("mul", "c"): "complex product",
-    ("truediv", "c"): "complex quotient"}
-"""The operations on NumPy's scalars whose floating-point flags are checked, and how, by kind of number."""
-
-AFFINE = {"add": "iadd", "sub": "isub", "mul": "imul"}
-"""The functions for sums, differences and products of integers that are affine in a loop's counter."""
-
-_CALLING = frozenset((("floordiv", "f"), ("mod", "f"), ("abs", "c"), ("truediv", "c")))
-"""The exceptions from PLAIN, by operation and kind of number.
-
-NumPy's complex quotients raise other flags than those of machine code.
-"""
 
 
 class Combined(NamedTuple):
@@ -164,7 +149,7 @@ def _leaves(header: Block, blocks: List[Block]) -> bool:
         found = {block for block in blocks for jump in block.terminator.targets() if jump.block in around} - around
     other = header.terminator.other
     return isinstance(other, Jump) and other.block not in around \
-        and not any(op.name in ("load", "store") for op in header.ops)
+        and not any(op.name in ACCESSES_ELEMENT for op in header.ops)
 
 
 def _is_one(op: Optional[Op]) -> bool:
@@ -228,14 +213,14 @@ def _is_plain(op: Op) -> bool:
     if op.name not in PLAIN or not all(isinstance(value.type, Scalar) for value in op.args):
         return False
     kind = op.args[0].type if op.args else None
-    return kind is None or isinstance(kind, Scalar) and (op.name, kind.dtype.kind) not in _CALLING
+    return kind is None or isinstance(kind, Scalar) and kind.dtype.kind not in OPS[op.name].not_plain
 
 
 def _raises(op: Op) -> bool:
     """Whether the floating-point flags of an operation are checked."""
     kind = op.args[0].type if op.args else None
     return op.exit is not None and isinstance(kind, Scalar) and kind.family == "np" \
-        and (op.name, kind.dtype.kind) in FLAG_CHECKS
+        and op.name in FLAG_CHECKS and kind.dtype.kind in "fc"
 
 
 def _free(blocks: List[Block], params: Collection[Value]) -> Set[Value]:

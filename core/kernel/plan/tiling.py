@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Collection, Dict, List, Set, Tuple, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
-from pijit.core.graph.ops import ELEMENTWISE, MOVABLE
+from pijit.core.graph.ops import ELEMENTWISE, MOVABLE, MOVES_AHEAD
 from pijit.core.graph.passes.fusion import count_effects, effect_between, scalar_operation, watched
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.options import gains_little, is_alone
@@ -131,7 +131,7 @@ class _Search:
         if op.name == "view" and op.args[0] in self.made:
             return self._takes_view(op)
         scalars = op.name in MOVABLE and all(isinstance(value.type, Scalar) for value in op.args)
-        if not scalars and op.name not in ("view", "dim"):
+        if not scalars and op.name not in MOVES_AHEAD:
             return False
         self.ahead.append(op)
         return True

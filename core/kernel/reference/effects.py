@@ -17,6 +17,7 @@ import numpy as np
 
 from pijit.core import _launcher
 from pijit.core.graph.draws import DRAWS
+from pijit.core.graph.ops import OPS
 from pijit.core.graph.types import Array
 from pijit.core.kernel.reference.runtime import fitting
 from pijit.guards._evaluate import attribute_rule, find
@@ -460,28 +461,17 @@ def draw_array(method: int, ndim: int, generator: Any, *arguments: Any) -> Any:
     return getattr(generator, DRAWS[method].method)(*arguments[:split], size=arguments[split:])
 
 
-NAMES: Dict[str, Any] = {
-    "append": append, "collect": append, "store_item": store_item, "store_attr": store_attr,
-    "plain_store_attr": plain_store_attr,
-    "store_global": store_global,
-    "store_cell": store_cell, "delete_attr": delete_attr, "delete_global": delete_global, "delete_cell": delete_cell,
-    "store_slice": store_slice, "delete_slice": delete_slice, "delete_item": delete_item, "insert": insert,
-    "extend": extend, "reverse": reverse, "clear_list": clear, "store_key": store_key, "delete_key": delete_key,
-    "discard_key": discard_key, "update": update, "clear_dict": clear,
-    "set_add": set_add, "set_discard": set_discard, "set_remove": set_remove, "clear_set": clear,
-    "list_take": deque_take, "load_attr": load_attr, "load_item": load_item, "load_key": load_key,
-    "load_int": load_key, "get_int": get_key,
-    "store_int": store_key, "entry_key": entry_key, "entry_value": entry_value,
-    "next_entry": next_entry, "get_key": get_key, "pop_item": pop_item,
-    "pop_key": pop_key, "pop_default": pop_default, "setdefault": setdefault, "sort": sort, "find_item": find_item,
-    "count_items": count_items,
-    "deque_item": deque_item, "deque_take": deque_take, "deque_drop": deque_drop,
-    "deque_append": deque_append, "heap_push": heap_push, "heap_drop": heap_drop, "draw": draw,
-    "draw_array": draw_array,
-    "deque_appendleft": deque_appendleft, "hold": hold, "plain_items": plain_items, "even_rows": even_rows,
-    "take_entry": take_entry,
-    "taken_entry": _launcher.taken_entry,
-    "new_set": new_set, "has_key": has_key,
-    "lacks_own": lacks_own,
-    "collect_pair": store_key, "collect_member": set_add,
-}
+# operations that differ only for the runtime of machine code
+clear_list = clear_dict = clear_set = clear
+load_int, get_int, store_int, list_take = load_key, get_key, store_key, deque_take
+taken_entry = _launcher.taken_entry
+
+
+def _functions() -> Dict[str, Any]:
+    """The functions of this module by operation; some operations have that of another one."""
+    own = {name: found for name, found in globals().items()
+           if getattr(found, "__module__", None) in (__name__, _launcher.__name__)}
+    return {name: own[info.runtime or name] for name, info in OPS.items() if (info.runtime or name) in own}
+
+
+NAMES: Dict[str, Any] = _functions()

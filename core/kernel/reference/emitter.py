@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple, Union, cast
 
 from pijit.core.graph.ir import Graph, Jump, Op, Output, SideExit, Value
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.ops import ALWAYS, FOUND, MAKERS, OVERFLOWS, SYMBOLS, UNKNOWN
+from pijit.core.graph.ops import ALWAYS, FLOORS, FOUND, MAKERS, OVERFLOWS, SYMBOLS, UNKNOWN
 from pijit.core.graph.types import INT, PYTHON_CLASS, WORD, Array, IteratorType, Object, Scalar
 from pijit.core.kernel.abi import INSTANCES, FrameLayout
 from pijit.core.kernel.emit.emitter import Emitter
@@ -142,7 +142,7 @@ def _fitted(op: Op, expression: str) -> str:
 
 def _binary(emitter: PythonEmitter, op: Op) -> str:
     left, right = _args(op)
-    if op.name in ("floordiv", "mod") and op.exit is not None:
+    if op.name in FLOORS and op.exit is not None:
         right = "nonzero(%s)" % right
     return _fitted(op, "%s %s %s" % (left, SYMBOLS[op.name], right))
 

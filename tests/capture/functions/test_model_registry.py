@@ -2,6 +2,8 @@
 
 import os
 import re
+import shutil
+import subprocess
 import sys
 import textwrap
 
@@ -80,7 +82,7 @@ def test_the_catalogue_has_all_modules_that_register():
     for below, _, files in os.walk(folder):
         for file in (file for file in files if file.endswith(".py") and file not in own_files):
             with open(os.path.join(below, file), encoding="utf-8") as source:
-                if re.search(r"models\.registry import .*(model_factory|models|models_code|serves)\b", source.read()):
+                if re.search(r"models\.registry import .*(model_factory|models(_\w+)?|register_entry|serves)\b", source.read()):
                     found.add(os.path.relpath(os.path.join(below, file), folder))
     assert found == {os.path.relpath(module.__file__, folder) for module in catalogue.MODULES}
 
@@ -99,10 +101,11 @@ def test_the_page_is_up_to_date():
 
 # the walkthroughs of docs/extending.md
 
-def walkthrough(function):
+def block_with(text):
+    """The block of Python in the walkthroughs that has a text."""
     with open(os.path.join(ROOT, "docs", "extending.md"), encoding="utf-8") as page:
         blocks = re.findall(r"^( *)```python\n(.*?)^\1```", page.read(), re.DOTALL | re.MULTILINE)
-    return next(textwrap.dedent(block) for _, block in blocks if "def {}(".format(function) in block)
+    return next(textwrap.dedent(block) for _, block in blocks if text in block)
 
 
 def checked(x):
@@ -130,7 +133,42 @@ WALKTHROUGHS = [
 def test_a_walkthrough_of_the_documentation(own, name, f, args, others):
     report = pijit.explain(pijit.jit(f, jit_config={"backend": "python"}), *args)
     assert report.breaks, "it is captured without the model"
-    exec(walkthrough(name), {"__name__": "walkthrough"})
+    exec(block_with("def {}(".format(name)), {"__name__": "walkthrough"})
     assert_nothing_breaks(f, *args)
     with fail_unless_captured():
         check(f, *args, others=others)
+
+
+def linked_or_copied(source, target):
+    if source.endswith(".py"):
+        shutil.copyfile(source, target)
+    else:
+        os.symlink(os.path.realpath(source), target)
+
+
+def insert(path, block, before):
+    """Insert a block before the last occurrence of a text in a file; at the end if the text is ""."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    at = text.rindex(before) if before else len(text)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text[:at] + block + text[at:])
+
+
+@pytest.mark.unshared
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_the_walkthrough_of_a_new_operation(tmp_path):
+    """With the Python parts in place, kernels of the Python back end have the operation."""
+    package = tmp_path / "pijit"
+    shutil.copytree(os.path.dirname(pijit.__file__), str(package), copy_function=linked_or_copied,
+                    ignore=shutil.ignore_patterns("__pycache__", "native"))
+    core = os.path.join(str(package), "core")
+    insert(os.path.join(core, "graph", "ops", "effects.py"), block_with('"deque_rotate": OpInfo('), "}")
+    insert(os.path.join(core, "kernel", "reference", "effects.py"), block_with("def deque_rotate(") + "\n\n",
+           "def _functions(")
+    insert(os.path.join(core, "capture", "models", "containers", "deques.py"), "\n\n" + block_with("def call_rotate("), "")
+    script = os.path.join(os.path.dirname(__file__), "rotated_deque.py")
+    paths = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    done = subprocess.run([sys.executable, script, str(tmp_path / "dump")], env=dict(os.environ, PYTHONPATH=paths),
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    assert done.stdout.decode().split() == ["0", "True"], done.stdout.decode()

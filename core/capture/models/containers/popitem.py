@@ -15,6 +15,7 @@ from pijit.core.capture.values.element_types import type_of
 from pijit.core.capture.values.key_value_types import expected_entries, kinds_of_entries
 from pijit.core.capture.values.lattice import Abstract, Instance, Sequence, class_of
 from pijit.core.errors import Break
+from pijit.core.graph.ops.objects import ENTRY_PARTS
 from pijit.core.graph.types import FLAG, WORD, Array, Object, Scalar, Type
 
 
@@ -30,7 +31,7 @@ def _take(name: str) -> Handler:
         interpreter.emit("require", [interpreter.emit("compare", [end, zero], FLAG, {"operator": ">"})], None,
                          exits=True)
         items = [interpreter.typed_item(read, found, end, kind)
-                 for read, kind in zip(("entry_key", "entry_value"), kinds)]
+                 for read, kind in zip(ENTRY_PARTS, kinds)]
         interpreter.changing_container(owner)
         interpreter.emit("take_entry", [found], None, exits=True)
         if class_of(owner) is set:

@@ -5,26 +5,29 @@ Called by the interpreter's subscripts and by `updates`.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pijit.core.capture.models.iteration.list_safety import sees_no_list
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import models_subscripts
 from pijit.core.capture.values.lattice import Abstract, Const, Lazy, LoopIterator, Slice, class_of
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among
 
-INDEX_MAKERS = (np.s_, np.index_exp)
-"""NumPy objects whose items are the index itself; of the second one it is always a tuple."""
 ITERATED = (np.ndarray, range, str, bytes, dict)
 
 
-def index_made(interpreter: Interpreter, maker: Any, index: Abstract) -> Abstract:
-    """``np.s_[index]`` and ``np.index_exp[index]``."""
-    return (index if maker is np.s_ or class_of(index) is tuple
-            else interpreter.new_tuple([index]))
+@models_subscripts(np.s_)
+def index_itself(interpreter: Interpreter, index: Abstract) -> Abstract:
+    """``np.s_[index]``."""
+    return index
+
+
+@models_subscripts(np.index_exp)
+def index_as_tuple(interpreter: Interpreter, index: Abstract) -> Abstract:
+    """``np.index_exp[index]``."""
+    return index if class_of(index) is tuple else interpreter.new_tuple([index])
 
 
 def listed(interpreter: Interpreter, more: Abstract) -> Abstract:

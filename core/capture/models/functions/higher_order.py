@@ -14,7 +14,7 @@ from pijit.core.bytecode.rewrite.generator_to_loop import DEFAULT, FIRST, KEY, R
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.models.registry import models
+from pijit.core.capture.models.registry import models, models_instances
 from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -68,13 +68,14 @@ def call_attrgetter(interpreter: Interpreter, arguments: List[Abstract], keyword
     return UnescapedFunction(attribute_code(tuple(names)), (), interpreter.context)
 
 
+@models_instances(*GETTERS)
 def call_held_getter(interpreter: Interpreter, target: Abstract, arguments: List[Abstract],
                      keywords: Arguments) -> Optional[Abstract]:
-    """A call of a getter that a global variable, an attribute or an item holds; None for any other callable.
+    """A call of a getter that a global variable, an attribute or an item holds; None for other getters.
 
     A parameter may hold a new getter in each call, so its calls are not compiled.
     """
-    if not isinstance(target, OpaqueObject) or not is_exactly(target.sample, GETTERS) or isinstance(target.root, Local):
+    if not isinstance(target, OpaqueObject) or isinstance(target.root, Local):
         return None
     only(arguments, keywords, type_name(type(target.sample)), 1)
     keys = target.sample.__reduce__()[1]

@@ -7,12 +7,12 @@ import functools
 import types
 from typing import Any, Dict, List, Optional, Tuple
 
-from pijit.core.capture.models.functions.callees import Callee
+from pijit.core.capture.models.functions.callees import Callee, partial_parts
 from pijit.core.capture.models.functions.function_values import FunctionValue, require_known
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.models.registry import models, models_code
+from pijit.core.capture.models.registry import models, models_code, models_instances
 from pijit.core.capture.values.base import Composite, HeldMethod
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject
@@ -115,3 +115,14 @@ def _is_held(interpreter: Interpreter, function: FunctionValue) -> bool:
 
 
 USUAL = (("assigned", functools.WRAPPER_ASSIGNMENTS), ("updated", functools.WRAPPER_UPDATES))
+
+
+@models_instances(functools.partial)
+def call_held_partial(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract],
+                      keywords: Arguments) -> Optional[Abstract]:
+    """A call of a ``functools.partial`` that a variable or an object holds."""
+    parts = partial_parts(callee, interpreter)
+    if parts is None:
+        return None
+    function, first, named = parts
+    return interpreter.call(function, first + arguments, dict(named, **keywords))

@@ -36,6 +36,7 @@ from pijit.core.capture.values.lattice import (
 from pijit.core.capture.values.virtual_object import is_row, is_virtual_list
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops.objects import ENTRY_PARTS
 from pijit.core.graph.types import (
     FLAG,
     INT,
@@ -276,7 +277,7 @@ def _entry(interpreter: Interpreter, value: LoopIterator, end: Value) -> Abstrac
     some = interpreter.emit("compare", [value.words[1], _word(interpreter, 0)], FLAG, {"operator": ">"})
     interpreter.emit("require", [some], None, exits=True)
     owner = cast(Instance, value.parts[0])
-    names = zip(("entry_key", "entry_value"), cast(Holding, owner.type).items)
+    names = zip(ENTRY_PARTS, cast(Holding, owner.type).items)
     found = [interpreter.typed_item(name, ssa_value(owner), end, kind)
              for name, kind in names if kind is not None]
     return found[0] if value.kind != "dict_items" else Sequence(found)

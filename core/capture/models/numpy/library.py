@@ -13,7 +13,7 @@ import numpy as np
 from pijit.core.capture.models.numpy.from_sequences import expected_list, many_as_array
 from pijit.core.capture.models.operators import describe, operand_of
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.models.registry import serves
+from pijit.core.capture.models.registry import models_subscripts, serves
 from pijit.core.capture.typing.library_result_types import result_types
 from pijit.core.capture.typing.result_types import SampleOperand
 from pijit.core.capture.values.describe import Arguments
@@ -43,16 +43,14 @@ from pijit.core.graph.library import (
     ON_COMPLEX,
     ON_INTEGERS,
     ON_NUMBERS,
+    TAKEN_AS_ARRAYS,
+    TAKEN_ONE_BY_ONE,
     WRITES,
     LibraryFunction,
 )
 from pijit.core.graph.types import FLAG, WORD, Array, Holding, ListOf, Object, Scalar, Type
 from pijit.guards.facts import is_among, is_exactly
 
-TAKEN_AS_ARRAYS = frozenset("a x m xp fp y v ar arr ar1 ar2 weights w p b".split())
-"""Parameters that NumPy's functions convert to arrays."""
-TAKEN_ONE_BY_ONE = frozenset("arrays tup choices condlist choicelist items iterable key keys multi_index".split())
-"""Parameters whose items NumPy's functions convert to arrays."""
 RAGGED_WARNS = np.lib.NumpyVersion(np.__version__) < "1.24.0"
 """Whether NumPy warns when it converts rows of different lengths to an array; later versions raise ValueError."""
 PLAIN = (str, type(None), type(Ellipsis))
@@ -70,9 +68,8 @@ def invoke(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
     if row.needs:
         named = {name.strip("*#"): value for name, value in zip(names, values)}
         NEEDS[row.needs](interpreter, named)
-    made = joined(interpreter, row, arguments, keywords, kinds)
-    if made is None and not keywords:
-        made = reshaped(interpreter, row, values, kinds)
+    make = OPERATIONS.get(row.operation)
+    made = make(interpreter, row, arguments, keywords, kinds) if make is not None else None
     if made is not None:
         return made
     if RAGGED_WARNS and row.path.split(".")[0] not in MODULES:
@@ -89,7 +86,7 @@ def invoke(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
     results = interpreter.emit("invoke", operands, Object(tuple), attrs, exits=True)
     items = [typed(kind, interpreter.emit("item", [results], kind, {"index": k}, exits=True))
              for k, kind in enumerate(kinds)]
-    return Tuple_(items, value=made)
+    return Tuple_(items)
 
 
 def _require_even_rows(interpreter: Interpreter, value: Abstract) -> None:
@@ -214,12 +211,12 @@ def known(interpreter: Interpreter, value: Abstract) -> Any:
     return known
 
 
-def reshaped(interpreter: Interpreter, row: LibraryFunction, values: List[Abstract], kind: Any) -> Optional[Tensor]:
+def reshaped(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments,
+             kind: Any) -> Optional[Tensor]:
     """``x.reshape(...)`` of an array in C order, which is a view; None where NumPy's function has to be called."""
-    array = values[0] if row.path in ("reshape", "ndarray.reshape") else None
+    array, sizes = arguments[0] if not keywords else None, arguments[1:]
     if not isinstance(array, Tensor) or not isinstance(kind, Array) or {array.type.layout, kind.layout} != {"C"}:
         return None
-    sizes = values[1:]
     if len(sizes) == 1 and is_among(class_of(sizes[0]), (tuple, list)):
         items = interpreter.items_of(sizes[0])
         if items is None:
@@ -233,9 +230,6 @@ def reshaped(interpreter: Interpreter, row: LibraryFunction, values: List[Abstra
     return Tensor(kind, interpreter.emit("reshape", [ssa_value(array)] + words, kind, attrs, exits=True))
 
 
-JOINING = {"concatenate": 0, "vstack": 0, "hstack": 1, "stack": 0, "column_stack": 1, "dstack": 2}
-"""Functions that join arrays, and the axis along which they do so by default."""
-
 _NEW_AXES = {("vstack", 1): "n:", ("column_stack", 1): ":n", ("dstack", 1): "n:n", ("dstack", 2): "::n"}
 """By function and number of axes: the axes of the arrays that are joined, n for each new one."""
 
@@ -243,8 +237,8 @@ _NEW_AXES = {("vstack", 1): "n:", ("column_stack", 1): ":n", ("dstack", 1): "n:n
 def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments,
            kind: Any) -> Optional[Tensor]:
     """The concatenation of arrays of one dtype in C order; None where NumPy's function has to be called."""
-    axis = JOINING.get(row.path)
-    if axis is None or not isinstance(kind, Array) or kind.layout == "F" or set(keywords) - {"axis"} or not arguments:
+    axis: Any = row.axis
+    if not isinstance(kind, Array) or kind.layout == "F" or set(keywords) - {"axis"} or not arguments:
         return None
     given = arguments[1:] + list(keywords.values())
     if given:
@@ -272,6 +266,10 @@ def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
     return Tensor(result, interpreter.emit("concatenate", values, result, {"axis": axis}, exits=True))
 
 
+OPERATIONS: Dict[str, Callable[..., Optional[Tensor]]] = {"reshape": reshaped, "concatenate": joined}
+"""By operation of a row, the function that emits it; its answer is None where NumPy's function has to be called."""
+
+
 def register_functions() -> None:
     """Enter the library functions that a program may call directly into the registry, and methods of arrays."""
     unlisted = (CLOCKS, OF_HANDLERS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS, WRITES)
@@ -285,6 +283,15 @@ def register_functions() -> None:
 
 
 register_functions()
+
+
+def _made_of_index(path: str) -> Callable[[Interpreter, Abstract], Abstract]:
+    """``np.r_[index]`` and the like: arrays that NumPy makes from the index."""
+    return lambda interpreter, index: interpreter.invoke(FUNCTIONS[path], [index], {})
+
+
+for _name in ("r_", "c_", "mgrid", "ogrid"):
+    models_subscripts(getattr(np, _name))(_made_of_index(_name + ".__getitem__"))
 
 
 def parameter_names(row: LibraryFunction, count: int, keywords: Arguments) -> List[str]:

@@ -20,16 +20,8 @@ from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, number_type, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph import library_helpers
-from pijit.core.graph.library import FUNCTIONS, INTO, UFUNC_METHODS, LibraryFunction
+from pijit.core.graph.library import FUNCTIONS, INTO, LibraryFunction, Trait
 from pijit.core.graph.types import Array, numpy_scalar
-
-LIKE_UFUNCS = frozenset(
-    "sum prod min max amin amax mean var std any all cumsum cumprod clip round around matmul".split())
-"""Functions that read all operands in their original state, whatever memory the output shares with them."""
-
-IN_ANY_ORDER = frozenset(
-    "cumsum cumprod accumulate clip round around take choose compress concatenate stack any all".split())
-"""Functions whose elements do not depend on the strides of the output."""
 
 
 def split_output(row: Optional[LibraryFunction], arguments: List[Abstract],
@@ -55,11 +47,11 @@ def call_into(interpreter: Interpreter, row: LibraryFunction, out: Abstract, arg
     names = [name for name in row.path.split(".") if name != "ndarray"]
     if names[-1] == "dot":
         _require_axes(arguments)
-    elementwise, any_order = row.path in library_helpers.UFUNCS, names[-1] in IN_ANY_ORDER
-    one_axis = out.type.ndim == 1 and names[-1] in LIKE_UFUNCS.union(UFUNC_METHODS) - {"matmul"}
+    elementwise, any_order = row.path in library_helpers.UFUNCS, bool(row.traits & Trait.ANY_ORDER)
+    one_axis = out.type.ndim == 1 and row.traits & Trait.ANY_STRIDE
     if out.type.layout == "A" and not (elementwise or any_order or one_axis):
         raise Break("PJ210", callee="%s into a strided array" % names[-1])
-    if not (names[-1] in LIKE_UFUNCS or names[0] in library_helpers.UFUNCS):
+    if not row.traits & Trait.READS_FIRST:
         require_apart(interpreter, out, *_tensors(interpreter, arguments))
     made = call() if not elementwise and _gives(interpreter, row, arguments, keywords, out.type, any_order) else None
     if made is not None:

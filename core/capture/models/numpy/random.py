@@ -1,6 +1,7 @@
 """Random generators: methods that draw one number, or an array of them, see graph/draws.py.
 
-The kernel draws as the generator does. Called by the interpreter's calls, which get a handler from it.
+The kernel draws as the generator does. A method that a program has taken from a generator has a model here. For other
+calls of methods the interpreter gets a handler.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pijit.core.capture.models.functions.callees import paths_of, sample_of
 from pijit.core.capture.models.numpy.arrays import shape_words
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import models_instances
 from pijit.core.capture.models.scalars.math import call_float
 from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import Abstract, Const, Number, OpaqueObject, Tensor, number_type
@@ -37,11 +39,18 @@ def _found(owner: str, name: str) -> Optional[Handler]:
     return _handler(row, (owner, name) in TAKES_SIZES) if row is not None and is_drawn(row) else None
 
 
-def draw_of(interpreter: Interpreter, callee: Abstract) -> Optional[Handler]:
-    """The handler of a method that a program has taken from a random generator; None for other callables.
+@models_instances(types.MethodDescriptorType, *_BOUND)
+def call_held_draw(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract],
+                   keywords: Arguments) -> Optional[Abstract]:
+    """A call of a method that a program has taken from a random generator; None for other callables.
 
     Examples are the functions of ``np.random``, and methods of Python's class of random generators.
     """
+    drawn = _draw_of(interpreter, callee)
+    return drawn(interpreter, arguments, keywords) if drawn is not None else None
+
+
+def _draw_of(interpreter: Interpreter, callee: Abstract) -> Optional[Handler]:
     target: Any = sample_of(callee) if isinstance(callee, (Const, OpaqueObject)) else None
     if isinstance(callee, Const) and is_pythons_draw(target):
         return _found(PYTHONS, target.__name__)

@@ -15,7 +15,7 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.predicates import enters_with
 from pijit.core.capture.context import AccessPaths
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.models.registry import models
+from pijit.core.capture.models.registry import MANAGER, entry_of, models, register_entry
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.generator_frame import GeneratorFrame, has_ended
 from pijit.core.capture.values.lattice import Abstract, BoundFunction, Const
@@ -87,21 +87,18 @@ class Ready(NamedTuple):
     leave: Callable[[Any, Any], None] = lambda interpreter, owner: None
 
 
-READY: Dict[int, Ready] = {
-    id(np.errstate): Ready(entered),
-    id(contextlib.suppress): Ready(suppressing),
-    id(contextlib.nullcontext): Ready(doing_nothing,
-                                      lambda interpreter, owner: (owner, [*owner.items, Const(None)][0])),
-    id(GENERATOR): Ready(generating, _enter_generator, _leave_generator),
-}
-"""Models by the id of the manager's class."""
+register_entry(MANAGER, np.errstate, Ready(entered))
+register_entry(MANAGER, contextlib.suppress, Ready(suppressing))
+register_entry(MANAGER, contextlib.nullcontext,
+         Ready(doing_nothing, lambda interpreter, owner: (owner, [*owner.items, Const(None)][0])))
+register_entry(MANAGER, GENERATOR, Ready(generating, _enter_generator, _leave_generator))
 
 
 def ready(value: Abstract) -> Optional[Ready]:
     """The model of a manager that a call has made, or that was entered; None if its class has no model."""
-    if isinstance(value, BoundFunction) and isinstance(value.function, Const):
-        return READY.get(id(value.function.object))
-    return None
+    known = isinstance(value, BoundFunction) and isinstance(value.function, Const)
+    found: Optional[Ready] = entry_of(MANAGER, value.function.object) if known else None  # type: ignore[attr-defined]
+    return found
 
 
 def refuse_loop(interpreter: Interpreter, setup: Instr) -> None:

@@ -12,11 +12,11 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from pijit.core.graph.derivatives.table import PRODUCTS
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.linear_forms import Forms, number_of, plus
-from pijit.core.graph.ops import ELEMENTWISE
+from pijit.core.graph.ops import DIVIDES, ELEMENTWISE
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.forward import PRODUCTS
 from pijit.core.graph.reverse.library_calls import any_call, equal_sizes, is_selection
 from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion
 from pijit.core.graph.reverse.sizes.library import SIZES, matrix_product
@@ -184,7 +184,7 @@ def _fold(dims: Dims, op: Op, constants: Constants) -> None:
     if op.name == "dim" and type(dims.of[op.args[0]][op.attrs["axis"]]) is int:
         constants[cast(Value, op.result)] = dims.of[op.args[0]][op.attrs["axis"]]
     elif op.name in _INTEGERS and isinstance(kind, Scalar) and kind.dtype == np.int64 and all(
-            type(value) is int for value in values) and not (op.name in ("floordiv", "mod") and not values[1]):
+            type(value) is int for value in values) and not (op.name in DIVIDES and not values[1]):
         constants[cast(Value, op.result)] = _INTEGERS[op.name](*values)
 
 

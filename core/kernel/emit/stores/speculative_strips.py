@@ -47,7 +47,7 @@ from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic, same_kind
 from pijit.core.kernel.llvm.nest.pairwise_sum import loop as write_loop
 from pijit.core.kernel.plan.control_tree import LoopNode
 from pijit.core.kernel.plan.operands import Name, Operand, scalar_type
-from pijit.core.kernel.plan.strips import AFFINE, Combined, Strip, Term
+from pijit.core.kernel.plan.strips import Combined, Strip, Term
 from pijit.core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def unchecked_operation(unchecked: Unchecked, op: Op, source: str, fields: Dict[
 def _source(emitter: KernelEmitter, term: Optional[Term]) -> Expression:
     """The source of an integer that is known before the loop; None is 0."""
     if isinstance(term, Combined):
-        return "%s(%s, %s)" % (AFFINE[term.name], _source(emitter, term.one), _source(emitter, term.other))
+        return "i%s(%s, %s)" % (term.name, _source(emitter, term.one), _source(emitter, term.other))
     if not isinstance(term, Value):
         return "(%d)" % (term or 0)
     known = emitter.facts.constants.get(term)

@@ -193,13 +193,6 @@ COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal":
 OPERATIONS.update((name, _compare(symbol)) for name, symbol in COMPARISONS.items())
 
 
-WIDE = frozenset("add sub mul truediv neg abs sqrt square".split())
-"""Operations written the same way for vectors of floats and for single floats."""
-
-STREAMED = WIDE.union(("minimum", "maximum", "clip", "where", "and", "or", "xor", "invert"), COMPARISONS)
-"""Operations that rows with non-temporal stores may contain."""
-
-
 def _dtype(step: Step) -> np.dtype[Any]:
     """The dtype that an operation is built for: that of the results of a conversion, else that of the operands."""
     return np.dtype(step.target or step.codes[-1])

@@ -15,6 +15,7 @@ from typing import Any, Callable, Collection, Dict, List
 import numpy as np
 from llvmlite import ir
 
+from pijit.core.graph.element_ops import STREAMED, WIDE
 from pijit.core.kernel.llvm.float_intrinsics import repeated
 from pijit.core.kernel.llvm.intrinsics import I1, I8, I64, INT, Intrinsic
 from pijit.core.kernel.llvm.nest import (
@@ -28,8 +29,6 @@ from pijit.core.kernel.llvm.nest import (
 from pijit.core.kernel.llvm.nest.axes import moving, with_long_rows, with_rows_last, write_parts, write_tiles
 from pijit.core.kernel.llvm.nest.description import ANY, FAR, GATHER, LIKELY, STEPS, UNIT, ZERO, Nest, Step, can_share
 from pijit.core.kernel.llvm.nest.elements import (
-    STREAMED,
-    WIDE,
     computed,
     converted,
     memory_type,

@@ -12,20 +12,22 @@ from typing import Any, Callable, List, Sequence
 
 from llvmlite import ir
 
+from pijit.core.graph.element_ops import DIVIDING
+from pijit.core.graph.ops import FINDS_ELEMENTS
 from pijit.core.kernel.llvm.intrinsics import I64
-from pijit.core.kernel.llvm.nest.description import GATHER
 from pijit.core.kernel.llvm.nest.pairwise_sum import local
 from pijit.core.named_tuples import NamedTuple
 
-_SLOW = {"truediv": 16, "sqrt": 16, "reciprocal": 16, GATHER: 16}
-_SUM = 12
+_SLOW = DIVIDING | FINDS_ELEMENTS
+_SLOW_WORK = 16
+_SUM_WORK = 12
 
 ALIGNMENT = 1024
 
 
 def units_of(operands: int, operations: Sequence[str], sums: bool) -> int:
     """The work per element of a nest; an operand or a cheap operation counts 1."""
-    return operands + sum(_SLOW.get(name, 1) for name in operations) + _SUM * sums
+    return operands + sum(_SLOW_WORK if name in _SLOW else 1 for name in operations) + _SUM_WORK * sums
 
 
 FEWEST = 3
