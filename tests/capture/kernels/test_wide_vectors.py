@@ -46,6 +46,6 @@ def test_vectors(f, code, wide):
 def test_what_gains(monkeypatch):
     monkeypatch.setattr(codegen, "has_feature", lambda name: name == "avx512fp16")
     assert gains_by_width(["mul", "add", "clip"]) and not gains_by_width(["mul", "add"])
-    assert not gains_by_width(["mul", "add", "gather0"]) and not gains_by_width(["mul", "add", "truediv", "sqrt"])
+    assert not gains_by_width(["mul", "add", "gather"]) and not gains_by_width(["mul", "add", "truediv", "sqrt"])
     monkeypatch.setattr(codegen, "has_feature", lambda name: False)
     assert not gains_by_width(["mul", "add", "clip"])
