@@ -23,7 +23,7 @@ from pijit.core.kernel.llvm.fp_check_codes import UNDERFLOW
 from pijit.core.kernel.llvm.nest.description import Nest
 from pijit.core.kernel.llvm.nest.nest import nest_intrinsic
 from pijit.core.kernel.options import CompileOptions
-from pijit.core.kernel.plan.kernel_plan import make_plan
+from pijit.core.kernel.plan.kernel_plan import Plan
 from pijit.core.kernel.plan.nests import reports_flags
 from pijit.core.kernel.plan.operands import ZERO, ArrayVariable, Literal, Name, Operand
 from pijit.core.kernel.runtime_entries import BAILS_OUT, STATUS, check_call, entry
@@ -65,13 +65,14 @@ class ArrayWriter(Emitter):
 
     blocking: TiledLoops
 
-    def __init__(self, graph: Graph, layout: FrameLayout, flavour: CompileOptions, names: Dict[str, Any]) -> None:
-        super().__init__(graph, layout)
+    def __init__(self, graph: Graph, layout: FrameLayout, plan: Plan, flavour: CompileOptions,
+                 names: Dict[str, Any]) -> None:
+        super().__init__(graph, layout, plan.facts.used)
         self.flavour = flavour
         self.names = dict(names)
         self.symbols: Dict[str, str] = {}
         self.text: Dict[Value, Operand] = {}
-        self.plan = plan = make_plan(graph, self.used, flavour)
+        self.plan = plan
         self.facts = plan.facts
         self.inherited: Set[Value] = set()  # arrays whose memory another value has taken over
         self.buffered = False

@@ -38,8 +38,9 @@ from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm import complex_intrinsics, float_intrinsics, intrinsics
 from pijit.core.kernel.llvm.fp_check_intrinsics import CHECK_INTRINSICS
 from pijit.core.kernel.llvm.fp_status import STATUS
-from pijit.core.kernel.options import FAST, PLAIN, CompileOptions
+from pijit.core.kernel.options import FAST, CompileOptions
 from pijit.core.kernel.plan.control_tree import LoopNode
+from pijit.core.kernel.plan.kernel_plan import Plan
 from pijit.core.kernel.plan.operands import ArrayVariable, Literal, Name, Operand, result_of, scalar_type
 
 NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS,
@@ -47,11 +48,10 @@ NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **compl
 
 
 class KernelEmitter(ArrayWriter):
-    """Writes the source of one kernel."""
+    """Writes the source of one kernel from its plan, which decides."""
 
-    def __init__(self, graph: Graph, layout: FrameLayout, flavour: CompileOptions = PLAIN) -> None:
-        super().__init__(graph, layout, flavour, NAMES)
-        plan = self.plan
+    def __init__(self, graph: Graph, layout: FrameLayout, plan: Plan, flavour: CompileOptions) -> None:
+        super().__init__(graph, layout, plan, flavour, NAMES)
         self.float_checks = FpChecks(self)
         self.buffers = BorrowedBuffers(plan.escape)
         self.exponent_bounds = ExponentBounds(self, plan.bounded)

@@ -1,6 +1,6 @@
 """Kernel plans as text: one line per decision, for `print_after_all` and `pijit.dump`.
 
-`Kernel` calls `format_plan` when the source is written. The text decides nothing.
+`Kernel` calls `format_plan` before the source is written. The text decides nothing.
 """
 
 from __future__ import annotations
