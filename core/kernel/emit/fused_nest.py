@@ -154,10 +154,10 @@ def require_shapes(emitter: KernelEmitter, group: List[Op]) -> None:
             alike(own[2], own[0])
 
 
-def single(op: Op, group: List[Op], attrs: Optional[Dict[str, Any]] = None) -> Op:
+def single(op: Op, group: List[Op]) -> Op:
     """An operation of a group that is written alone. It leaves by the group's exit, which needs no result of the
     group."""
-    return Op(op.name, op.args, op.attrs if attrs is None else attrs, op.result, group[0].exit, op.lineno)
+    return Op(op.name, op.args, op.attrs, op.result, group[0].exit, op.lineno)
 
 
 def write_watched(emitter: KernelEmitter, group: List[Op], write: Callable[[str], None]) -> None:
