@@ -11,6 +11,7 @@ from pijit.core.kernel.options import PLAIN
 from pijit.core.kernel.plan.control_tree import LoopNode
 from pijit.core.kernel.plan.deferred_fills import FillPlan
 from pijit.core.kernel.plan.exponents import BoundedArrays
+from pijit.core.kernel.plan.flag_plan import NO_FLAGS, FlagPlan
 from pijit.core.kernel.plan.graph_facts import MergedGroup
 from pijit.core.kernel.plan.group_plans import GroupPlans
 from pijit.core.kernel.plan.kernel_plan import Plan, make_plan
@@ -101,7 +102,8 @@ def made_up(op, value, loop):
     strip = Strip(value, value, [value], True, [element], {value})
     return {"bounded": BoundedArrays([value], [value], [value]), "tiling": {op: run}, "strips": {loop: strip},
             "left_out_steps": {op: value}, "parted": {op}, "transposed": {op}, "by_rows": {value},
-            "fills": FillPlan({op: value}, {op: value}), "skewing": {op: skewed}, "stores": {op: NEW}, "nests": set()}
+            "fills": FillPlan({op: value}, {op: value}), "skewing": {op: skewed}, "stores": {op: NEW}, "nests": set(),
+            "flags": {op: FlagPlan((0, 2), True, 15, True, True)}}
 
 
 def plain():
@@ -160,3 +162,26 @@ def test_the_text_of_a_loop(full):
     for part in ("one nest: %", "views: %", "the frame owns references to: %", "released: %",
                  "on a jump to b1 retained: %", "control tree:\n    b0\n", "\n    while True:\n        b1\n"):
         assert part in text, text
+
+
+# ---- the flags of nests ----
+
+
+@pytest.mark.parametrize("ignored, mask", [(0, 15), (4, 11), (15, 0)])
+def test_the_flags_of_a_nest_are_planned(ignored, mask):
+    b = Builder("flags", VECTOR)
+    x, exit = b.inputs[0], b.exit(1)
+    product = b.op("ufunc", VECTOR, x, x, exit=exit, ufunc=np.multiply, types="dd->d", loop=0, ignored=ignored)
+    b.leave(2, b.op("ufunc", VECTOR, product, x, exit=exit, ufunc=np.add, types="dd->d", loop=0, ignored=ignored))
+    expected = FlagPlan(clears=True, mask=mask) if mask else NO_FLAGS
+    assert list(plan_of(b.graph).groups.flags.values()) == [expected]
+    assert list(make_plan(b.graph, PLAIN._replace(fast=True)).groups.flags.values()) == [NO_FLAGS]
+
+
+def test_a_nest_with_extremes_is_watched():
+    b = Builder("watched", VECTOR)
+    x, exit = b.inputs[0], b.exit(1)
+    larger = ufunc(b, np.maximum, "dd->d", ufunc(b, np.multiply, "dd->d", x, x, exit=exit), x, exit=exit)
+    b.leave(2, larger)
+    flags, = plan_of(b.graph).groups.flags.values()
+    assert flags.watched and not flags.clears and not flags.mask

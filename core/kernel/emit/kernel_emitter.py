@@ -16,7 +16,7 @@ from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, 
 from pijit.core.kernel.abi import FrameLayout, part_word
 from pijit.core.kernel.emit import fused_nest, scalars
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
-from pijit.core.kernel.emit.array_values import ALWAYS_CHECKED, LISTENING, ArrayWriter
+from pijit.core.kernel.emit.array_values import ArrayWriter
 from pijit.core.kernel.emit.borrowed_buffers import BorrowedBuffers
 from pijit.core.kernel.emit.exponent_bounds import BOUNDS, ExponentBounds
 from pijit.core.kernel.emit.fp_checks import FpChecks
@@ -40,6 +40,7 @@ from pijit.core.kernel.llvm.fp_check_intrinsics import CHECK_INTRINSICS
 from pijit.core.kernel.llvm.fp_status import STATUS
 from pijit.core.kernel.options import FAST, CompileOptions
 from pijit.core.kernel.plan.control_tree import LoopNode
+from pijit.core.kernel.plan.flag_plan import ALWAYS_CHECKED, LISTENING
 from pijit.core.kernel.plan.kernel_plan import Plan
 from pijit.core.kernel.plan.operands import ArrayVariable, Literal, Name, Operand, result_of, scalar_type
 

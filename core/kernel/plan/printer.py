@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Iterable, List
 from pijit.core.graph.ir import Op, Value
 from pijit.core.kernel.plan.control_tree import format_tree
 from pijit.core.kernel.plan.exponents import BoundedArrays
+from pijit.core.kernel.plan.flag_plan import FlagPlan
 from pijit.core.kernel.plan.kernel_plan import Plan
 from pijit.core.kernel.plan.skewing import SkewingRun
 from pijit.core.kernel.plan.strips import AffineElement, AffineIndex, Combined, Strip
@@ -45,7 +46,7 @@ def _index(index: AffineIndex) -> str:
 
 
 _TEXTS: Dict[type, Callable[[Any], str]] = {
-    Value: repr, Op: _op, list: _list, AffineIndex: _index,
+    Value: repr, Op: _op, list: _list, tuple: _list, AffineIndex: _index,
     set: lambda values: _list(_sorted(values)),
     dict: lambda items: ", ".join("%s: %s" % (_text(key), _text(item)) for key, item in items.items()),
     Combined: lambda term: "%s(%s, %s)" % (term.name, _text(term.one), _text(term.other)),
@@ -58,6 +59,8 @@ def _text(item: Any) -> str:
 
 
 FIELDS: Dict[type, Dict[str, str]] = {
+    FlagPlan: {"watched": "watched steps", "clears": "cleared before", "mask": "tested after, with mask",
+               "raising": "may leave at the end", "has_bounds": "bounds may exclude them"},
     BoundedArrays: {"inputs": "inputs", "made": "results", "begun": "other new arrays"},
     SkewingRun: {"reach": "rows of a block at least", "phases": "", "groups": "groups", "ahead": "done before",
                  "first": "exit of", "made": "phases of results", "slots": "blocks in memory",
@@ -73,7 +76,7 @@ def _record(record: Any) -> str:
     """The fields of a record; empty ones are left out."""
     items = [(name, getattr(record, field)) for field, name in FIELDS[type(record)].items() if name]
     return "; ".join(name if item is True else "%s %s" % (name, _text(item)) for name, item in items
-                     if item not in (False, [], {}, set()))
+                     if item not in (False, [], (), {}, set()))
 
 
 def _one(head: str, items: Any) -> List[str]:
@@ -126,7 +129,9 @@ GROUP_LINES: Dict[str, Callable[[Plan], List[str]]] = {
     "by_rows": lambda plan: _one("probably in row order", plan.groups.by_rows),
     "fills": _fills,
     "skewing": lambda plan: list(map(_skewed, plan.groups.skewing.values())),
-    "stores": lambda plan: ["store into %r: %s" % (op.args[0], store) for op, store in plan.groups.stores.items()]}
+    "stores": lambda plan: ["store into %r: %s" % (op.args[0], store) for op, store in plan.groups.stores.items()],
+    "flags": lambda plan: ["flags of %s: %s" % (_op(op), _record(flags)) for op, flags in plan.groups.flags.items()
+                           if any(flags)]}
 """The lines of each field of `GroupPlans`."""
 
 
