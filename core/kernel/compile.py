@@ -1,7 +1,7 @@
 """Entry point of the kernel compiler: `compile_graph` turns a graph into a `Kernel`.
 
-`core/entries/kernels.py` calls it for the graphs of an entry. The emitters write the source, and `llvm/codegen.py`
-makes machine code of it.
+`core/entries/kernels.py` calls it for the graphs of an entry. It makes the plan of each kernel. The emitters write the
+source, and `llvm/codegen.py` makes machine code of it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from pijit.core.graph.passes import improve
 from pijit.core.kernel import fork_safety
 from pijit.core.kernel.abi import FrameLayout
 from pijit.core.kernel.disk_cache import SUPPORTED, kernel_key
-from pijit.core.kernel.emit import kernel_emitter
+from pijit.core.kernel.emit.kernel_emitter import NAMES, KernelEmitter
 from pijit.core.kernel.errors import CompileError, ForkedError, TooDeep
 from pijit.core.kernel.exit_causes import Cause
 from pijit.core.kernel.llvm import codegen
 from pijit.core.kernel.options import PLAIN, CompileOptions
+from pijit.core.kernel.plan.kernel_plan import make_plan
 from pijit.core.kernel.plan.printer import format_plan
-from pijit.core.kernel.reference import emitter as python_backend
+from pijit.core.kernel.reference.emitter import PythonEmitter
 from pijit.core.kernel.symbols import LinkSymbol, Meaning, lasts
 from pijit.core.named_tuples import NamedTuple
 
@@ -53,7 +54,6 @@ class Written(NamedTuple):
     """What was written for a kernel.
 
     Attributes:
-        plan: the plan as text; "" for Python kernels, which have none.
         source: the source.
         words: the number of words of the kernel's frame.
         make: returns (kernel, owner).
@@ -61,7 +61,6 @@ class Written(NamedTuple):
         symbols: the meanings of the names that differ between kernels.
     """
 
-    plan: str
     source: str
     words: int
     make: Callable[[], Tuple[Union[int, Any], Any]]
@@ -81,7 +80,7 @@ class Kernel:
     """
 
     __slots__ = ("name", "inputs", "words", "output_word", "exits", "kernel", "owner", "seconds", "flavour", "_graph",
-                 "_backend", "_on_disk", "_written")
+                 "_backend", "_on_disk", "_plan", "_written")
 
     def __init__(self, graph: Graph, backend: str, on_disk: bool, later: bool, flavour: CompileOptions) -> None:
         start = time.perf_counter()
@@ -96,6 +95,7 @@ class Kernel:
         self._graph: Any = graph
         self._backend = backend
         self._on_disk = on_disk
+        self._plan = ""
         self._written: Optional[Written] = None if later else self._write(graph, layout)
         self.words = layout.words
         self.seconds = time.perf_counter() - start
@@ -110,11 +110,15 @@ class Kernel:
 
     @property
     def plan(self) -> str:
-        """The plan that the source was written from, as text; "" if the graph cannot be compiled."""
+        """The plan that the source is written from, as text; "" for Python kernels, and if no plan can be made.
+
+        If the plan is made and the source cannot be written, the plan is there to look at.
+        """
         try:
-            return self._text().plan
+            self._text()
         except CompileError:
-            return ""
+            pass
+        return self._plan
 
     @property
     def causes(self) -> Tuple[Cause, ...]:
@@ -160,22 +164,30 @@ class Kernel:
         return written
 
     def _write(self, graph: Graph, layout: FrameLayout) -> Written:
-        numba = self._backend == "numba"
+        write = self._write_kernel if self._backend == "numba" else self._write_function
         try:
-            emitter: Any = (kernel_emitter.KernelEmitter(graph, layout, self.flavour) if numba
-                            else python_backend.PythonEmitter(graph, layout))
-            source = emitter.source("kernel")
+            written = write(graph, layout)
         except RecursionError as error:
             raise TooDeep("the control flow is nested too deeply") from error
-        if MOST_INDENTED in source:
+        if MOST_INDENTED in written.source:
             raise TooDeep("the control flow is nested too deeply")
-        assert not numba or emitter.names.keys() - kernel_emitter.NAMES.keys() == emitter.symbols.keys(), "see symbols"
-        make = (functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), self._on_disk,
-                                  self.flavour.fast) if numba
-                else functools.partial(_function, source, emitter.names, graph.name))
-        plan = format_plan(emitter.plan) if numba else ""
-        return Written(plan, source, layout.words, make, emitter.causes.found,
-                       dict(emitter.symbols) if numba else {})
+        return written
+
+    def _write_kernel(self, graph: Graph, layout: FrameLayout) -> Written:
+        plan = make_plan(graph, self.flavour)
+        self._plan = format_plan(plan)
+        emitter = KernelEmitter(graph, layout, plan, self.flavour)
+        source = emitter.source("kernel")
+        assert emitter.names.keys() - NAMES.keys() == emitter.symbols.keys(), "see symbols"
+        make = functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), self._on_disk,
+                                 self.flavour.fast)
+        return Written(source, layout.words, make, emitter.causes.found, dict(emitter.symbols))
+
+    def _write_function(self, graph: Graph, layout: FrameLayout) -> Written:
+        emitter = PythonEmitter(graph, layout)
+        source = emitter.source("kernel")
+        make = functools.partial(_function, source, emitter.names, graph.name)
+        return Written(source, layout.words, make, emitter.causes.found, {})
 
 
 def compile_graph(graph: Graph, backend: str = "numba", later: bool = False, on_disk: bool = False,

@@ -23,6 +23,8 @@ from pijit.core.kernel import disk_cache, symbols
 from pijit.core.kernel.abi import FrameLayout
 from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 from pijit.core.kernel.llvm import codegen
+from pijit.core.kernel.options import PLAIN
+from pijit.core.kernel.plan.kernel_plan import make_plan
 
 KEY, OTHER = "ab" * 32, "cd" * 32
 NOBODY = 65534
@@ -293,7 +295,7 @@ def emitted(function):
     b = Builder("stored", kind)
     b.leave(2, b.op("ufunc", kind, b.inputs[0], exit=b.exit(1), ufunc=function, types="d->d",
                     loop=function.types.index("d->d")))
-    emitter = KernelEmitter(b.graph, FrameLayout(b.graph))
+    emitter = KernelEmitter(b.graph, FrameLayout(b.graph), make_plan(b.graph, PLAIN), PLAIN)
     return emitter, emitter.source("kernel")
 
 

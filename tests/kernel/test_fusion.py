@@ -15,6 +15,8 @@ from pijit.core.graph.verify import verify
 from pijit.core.kernel.abi import FrameLayout
 from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 from pijit.core.kernel.llvm import codegen
+from pijit.core.kernel.options import PLAIN
+from pijit.core.kernel.plan.kernel_plan import make_plan
 
 VECTOR = Array(np.dtype("d"), 1, "C")
 
@@ -312,6 +314,6 @@ def between(low, high):
     ids=["arithmetic", "extremes", "from zero", "bounds"])
 def test_unit_strides_are_vectorised(builder):
     graph = verify(builder.graph)
-    emitter = KernelEmitter(graph, FrameLayout(graph))
+    emitter = KernelEmitter(graph, FrameLayout(graph), make_plan(graph, PLAIN), PLAIN)
     made = codegen.library(emitter.source("kernel"), emitter.names)
     assert re.search(r"<\d+ x double>", made.get_llvm_str())

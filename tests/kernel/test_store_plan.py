@@ -53,7 +53,8 @@ def plans(f, *args):
 @pytest.mark.parametrize("f, x, strategy, rest", [
     (new_memory, X, "into new memory", ()),
     (other_array, X, "one nest, through a buffer if a test demands it", ("compares memory with",)),
-    (own_elements, X, "one nest, through a buffer if a test demands it", ("compares memory with",)),
+    (own_elements, X, "one nest, through a buffer if a test demands it", ("reads the written elements as",
+                                                                         "compares memory with")),
     (neighbours, X, "delayed stores, or by blocks, through a buffer", ("reads itself at",)),
     (neighbours_of_integers, I, "by blocks, through a buffer", ("reads itself at",)),
     (every_other, X, "by blocks, through a buffer", ("all rows at once", "reads itself at", "compares memory with")),
@@ -69,6 +70,17 @@ def test_strategies(f, x, strategy, rest):
     assert head == strategy
     assert [part.rpartition(" %")[0].partition(" %")[0] or part for part in parts] == list(rest)
     check(f, x, y, config=NUMBA, others=[(x[::-1], y), (x[::2], y[:300]), (x, x)])
+
+
+def one_operation(x, y):
+    x += y
+
+
+def test_nests_of_one_operation_are_printed():
+    pytest.importorskip("numba")
+    j = jitted(one_operation, NUMBA)
+    j(X.copy(), Y)
+    assert any("\nnests of one operation: ufunc_into into %" in "\n" + entry.record.plan for entry in j.state.entries)
 
 
 def test_plans_are_printed(capsys):

@@ -11,7 +11,6 @@ import numpy as np
 
 from pijit.core import _launcher
 from pijit.core.graph.ir import Graph, Op, Value
-from pijit.core.graph.ops import RAISES_FLAGS
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import symbols
 from pijit.core.kernel.abi import FrameLayout
@@ -25,8 +24,8 @@ from pijit.core.kernel.llvm.fp_check_codes import UNDERFLOW
 from pijit.core.kernel.llvm.nest.description import Nest
 from pijit.core.kernel.llvm.nest.nest import nest_intrinsic
 from pijit.core.kernel.options import CompileOptions
-from pijit.core.kernel.plan.kernel_plan import make_plan
-from pijit.core.kernel.plan.nests import reports_flags
+from pijit.core.kernel.plan.flag_plan import ALWAYS_CHECKED, flags_mask
+from pijit.core.kernel.plan.kernel_plan import Plan
 from pijit.core.kernel.plan.operands import NULL, ZERO, ArrayVariable, Literal, Name, Operand
 from pijit.core.kernel.runtime_entries import BAILS_OUT, STATUS, check_call, entry
 from pijit.core.kernel.symbols import LinkSymbol, Meaning
@@ -36,11 +35,6 @@ if TYPE_CHECKING:
 
 PRIVATE = _launcher.ABI_NUMBERS["PRIVATE"]
 """Added to the type number of an array that never leaves the kernel: its memory may come from the buffer pool."""
-
-LISTENING = 1 | 2 | 4 | 8
-"""The mask of all floating-point flags. The runtime leaves out those that np.errstate ignores."""
-ALWAYS_CHECKED = 4
-"""The shift in a mask for flags that the runtime does not leave out."""
 
 
 def type_number(dtype: np.dtype[Any], private: bool) -> int:
@@ -68,13 +62,14 @@ class ArrayWriter(Emitter):
 
     blocking: TiledLoops
 
-    def __init__(self, graph: Graph, layout: FrameLayout, flavour: CompileOptions, names: Dict[str, Any]) -> None:
-        super().__init__(graph, layout)
+    def __init__(self, graph: Graph, layout: FrameLayout, plan: Plan, flavour: CompileOptions,
+                 names: Dict[str, Any]) -> None:
+        super().__init__(graph, layout, plan.facts.used)
         self.flavour = flavour
         self.names = dict(names)
         self.symbols: Dict[str, Meaning] = {}
         self.text: Dict[Value, Operand] = {}
-        self.plan = plan = make_plan(graph, self.used, flavour)
+        self.plan = plan
         self.facts = plan.facts
         self.inherited: Set[Value] = set()  # arrays whose memory another value has taken over
         self.buffered = False
@@ -181,14 +176,11 @@ class ArrayWriter(Emitter):
 
     def raised_flags(self, *ops: Op, own: bool = False) -> str:
         """The condition that these operations have raised flags since `clear_flags`; "" if nothing reports them."""
-        if not reports_flags(ops, self.flavour.fast):
-            return ""
-        ignored, always_checked = LISTENING, 0
-        for op in ops:
-            always_checked |= op.attrs.get("always_checked", 0)
-            ignored &= op.attrs.get("ignored", 0) if op.name in RAISES_FLAGS else LISTENING
-        mask = LISTENING & ~ignored | always_checked | always_checked << ALWAYS_CHECKED
-        return "%s != 0" % self.flags_raised(mask, own)
+        return self.flags_condition(flags_mask(ops, self.flavour.fast), own)
+
+    def flags_condition(self, mask: int, own: bool) -> str:
+        """The condition that flags of a mask were raised since `clear_flags`; "" if the mask is empty."""
+        return "%s != 0" % self.flags_raised(mask, own) if mask else ""
 
     def underflow_listened(self, ops: Sequence[Op]) -> str:
         """The source of a number that is not 0 if underflows of these operations are reported."""

@@ -42,14 +42,15 @@ def sequential(pairs: Sequence[Tuple[Expression, Expression]],
 class Emitter:
     """Writes the body of one function from a graph.
 
-    A back end implements ``operation``, ``condition``, ``moves`` and ``take``. ``leaving`` are the operations that may
-    cause the next exit. ``together`` are the operations that are written at once.
+    A back end implements ``operation``, ``condition``, ``moves`` and ``take``. ``used`` are the values that an
+    operation or a jump names. ``leaving`` are the operations that may cause the next exit. ``together`` are the
+    operations that are written at once.
     """
 
-    def __init__(self, graph: Graph, layout: FrameLayout) -> None:
+    def __init__(self, graph: Graph, layout: FrameLayout, used: Set[Value]) -> None:
         self.graph = graph
         self.layout = layout
-        self.used: Set[Value] = set(graph.uses())
+        self.used = used
         self.lines: List[str] = []
         self.depth = 1
         self.leaving: Sequence[Op] = ()

@@ -30,7 +30,8 @@ from pijit.core.kernel.emit.expressions import Expression, listed
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 from pijit.core.kernel.llvm.nest.threads import SharedWork, write_shared
-from pijit.core.kernel.plan.exponents import BoundedArrays, has_bounds
+from pijit.core.kernel.plan.exponents import BoundedArrays
+from pijit.core.kernel.plan.flag_plan import FlagPlan
 from pijit.core.kernel.plan.group_operands import EXPONENTS, float_arrays
 from pijit.core.kernel.plan.operands import ArrayVariable, Literal, Name, Operand, dtype_of, integer, result_of
 from pijit.core.named_tuples import NamedTuple
@@ -120,18 +121,16 @@ class ExponentBounds:
 
     def write(self, group: Sequence[Op], shape: Sequence[Operand],
               scalars: Dict[Tuple[Value, str], Expression],
-              unless: Optional[Callable[[], str]] = None) -> Optional[Proof]:
-        """Write the scan and the propagation of bounds. Returns None if the proof would always fail.
+              unless: Optional[Callable[[], str]] = None) -> Proof:
+        """Write the scan and the propagation of bounds, for a group whose plan has bounds.
 
         The proof is that no operation can raise a flag that NumPy reports. ``shape`` is that of the result.
         ``scalars`` are the sources of the group's scalars, by value and dtype. ``unless`` writes a condition under
         which no array is scanned.
         """
-        emitter, arrays = self.emitter, float_arrays(group)
-        roots = list(dict.fromkeys(emitter.facts.root_of(value) for value in arrays or ()))
+        emitter, arrays = self.emitter, float_arrays(group) or []
+        roots = list(dict.fromkeys(map(emitter.facts.root_of, arrays)))
         looked = [root for root in roots if root not in self.made]
-        if arrays is None or not has_bounds(group, emitter.facts, emitter.plan.bounded):
-            return None
         names = {root: self.bounds.get(root) or emitter.fresh() for root in roots}
         flag_free, result, tried, depth = emitter.fresh(), emitter.fresh(), emitter.fresh(), emitter.depth
         elements = count_elements(emitter, shape)
@@ -177,12 +176,13 @@ class ExponentBounds:
         worst = self.propagate(group, {value: self.bounds[root_of(value)] for value in arrays}, scalars, result)
         return Proof(self.emitter.let("choose(%s <= 0, 1, 0)" % worst), result)
 
-    def make(self, group: Sequence[Op], shape: Sequence[Operand], scalars: Dict[Tuple[Value, str], Expression]) -> None:
+    def make(self, plan: FlagPlan, group: Sequence[Op], shape: Sequence[Operand],
+             scalars: Dict[Tuple[Value, str], Expression]) -> None:
         """Before a group computes a new array: write its bound, if a store reads the array."""
         name = self.made.get(result_of(group[-1]))
         if name is None:
             return
-        proof = self.write(group, shape, scalars)
+        proof = self.write(group, shape, scalars) if plan.has_bounds else None
         self.emitter.line("%s = %s" % (name, UNKNOWN if proof is None else "choose(%s == 1, %s, %d)" % (
             proof.flag_free, proof.bound, UNKNOWN)))
 

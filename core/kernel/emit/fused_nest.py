@@ -17,7 +17,7 @@ import numpy as np
 from pijit.core import _launcher
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, PLACES_ELEMENTS
-from pijit.core.graph.passes.fusion import COUNTS, converts, counts_true, may_leave, operands, raises_flags
+from pijit.core.graph.passes.fusion import COUNTS, converts, counts_true, operands
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.emit.array_ops import broadcast, like_size, require_fit, write_ufunc
 from pijit.core.kernel.emit.array_values import type_number
@@ -30,6 +30,7 @@ from pijit.core.kernel.llvm.nest.description import UNIT, Nest, Step
 from pijit.core.kernel.llvm.nest.description import ZERO as STRIDE_ZERO
 from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_RUN, runs_are_cut
 from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
+from pijit.core.kernel.plan.flag_plan import NO_FLAGS, FlagPlan
 from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.nests import (
     asks_for_temporaries,
@@ -41,7 +42,6 @@ from pijit.core.kernel.plan.nests import (
     may_underflow,
     steps_of,
     tables_of,
-    watched_steps,
 )
 from pijit.core.kernel.plan.operands import (
     NULL,
@@ -104,6 +104,11 @@ def write_operands(emitter: KernelEmitter, group: List[Op]) -> Tuple[
     return arrays, scalars, list(broadcast(emitter, group[0], [array.shape for array in arrays]))
 
 
+def flags_of(emitter: KernelEmitter, group: List[Op]) -> FlagPlan:
+    """The plan of a nest's flags. A choice that is written alone has none and raises no flags."""
+    return emitter.plan.groups.flags.get(group[-1], NO_FLAGS)
+
+
 def write_group(emitter: KernelEmitter, group: List[Op]) -> None:
     """Write a whole group that makes a new array or a scalar; leaves by the first operation's exit."""
     first, last, made = group[0], group[-1], result_of(group[-1])
@@ -114,22 +119,21 @@ def write_group(emitter: KernelEmitter, group: List[Op]) -> None:
     if counts_true(last):
         count_true(emitter, group, shape, arrays, scalars)
         return
-    if watched_steps(group, emitter.flavour.fast):
+    plan = flags_of(emitter, group)
+    if plan.watched:
         result = emitter.arrays[made] = allocate(emitter, group, shape)
         write_watched(emitter, group, lambda odd: compute(
             emitter, group, shape, arrays, scalars, NestResult(result, is_new=True), odd=odd))
         emitter.arrays[made] = result  # both paths leave it in the same variables
         return
-    flags = any(map(finds if emitter.flavour.fast else may_leave, group)) and any(map(raises_flags, group))
-    emitter.exponent_bounds.make(group, shape, dict(zip(find_leaves(group)[1], scalars)))
+    emitter.exponent_bounds.make(plan, group, shape, dict(zip(find_leaves(group)[1], scalars)))
     given = _given_up(emitter, group, shape)
     result = given or emitter.blocking.prepared(made, shape) or allocate(emitter, group, shape)
     emitter.arrays[made] = result
-    if flags:
+    if plan.clears:
         emitter.clear_flags(own=True)
     compute(emitter, group, shape, arrays, scalars, NestResult(result, is_new=given is None))
-    if flags:
-        emitter.guard(first, emitter.raised_flags(*group, own=True))
+    emitter.guard(first, emitter.flags_condition(plan.mask, own=True))
 
 
 def require_shapes(emitter: KernelEmitter, group: List[Op]) -> None:
@@ -156,10 +160,10 @@ def require_shapes(emitter: KernelEmitter, group: List[Op]) -> None:
             alike(own[2], own[0])
 
 
-def single(op: Op, group: List[Op], attrs: Optional[Dict[str, Any]] = None) -> Op:
+def single(op: Op, group: List[Op]) -> Op:
     """An operation of a group that is written alone. It leaves by the group's exit, which needs no result of the
     group."""
-    return Op(op.name, op.args, op.attrs if attrs is None else attrs, op.result, group[0].exit, op.lineno)
+    return Op(op.name, op.args, op.attrs, op.result, group[0].exit, op.lineno)
 
 
 def write_watched(emitter: KernelEmitter, group: List[Op], write: Callable[[Name], None]) -> None:
@@ -191,7 +195,7 @@ def count_true(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand]
                scalars: Sequence[Expression]) -> None:
     """Count the true elements of what the group computes, along all axes, or test whether any or all are true."""
     first, last, dtype = group[0], group[-1], np.dtype(np.int64)
-    steps = watched_steps(group, emitter.flavour.fast)
+    plan = flags_of(emitter, group)
     shape, arrays = as_one_axis(emitter, group, shape, arrays)
     lasts, words, beside = nest_operands(emitter, shape, arrays)
     tables = _tables(emitter, group)
@@ -199,7 +203,7 @@ def count_true(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand]
     target = [emitter.let("address_of_word(frame, %d)" % at)] + [ZERO] * (len(shape) - 1)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + STRIDE_ZERO,
                 "".join(code for _, code in find_leaves(group)[1]), _steps(emitter, group), True, _kinds(tables),
-                emitter.flavour.least, watched=steps, whole=True, beside=beside and beside + (-1,))
+                emitter.flavour.least, watched=plan.watched, whole=True, beside=beside and beside + (-1,))
 
     def write(odd: Expression) -> None:
         run_nest(emitter, group, nest, shape, [*words, *target, *scalars], tables, odd)
@@ -207,15 +211,13 @@ def count_true(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand]
         emitter.define(result_of(last), {"sum": count, "any": "%s != 0" % count,
                                      "all": "%s == %s" % (count, _product(shape))}[COUNTS[last.attrs["function"]]])
 
-    if steps:
+    if plan.watched:
         write_watched(emitter, group, write)
         return
-    flags = not emitter.flavour.fast and any(map(raises_flags, group))
-    if flags:
+    if plan.clears:
         emitter.clear_flags(own=True)
     write("")
-    if flags:
-        emitter.guard(first, emitter.raised_flags(*group, own=True))
+    emitter.guard(first, emitter.flags_condition(plan.mask, own=True))
 
 
 class NestResult(NamedTuple):
@@ -258,7 +260,7 @@ def compute(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], a
                 UNIT * len(lasts) if delays_stores else lasts,
                 "".join(code for _, code in find_leaves(group)[1]), _steps(emitter, group), False, _kinds(tables),
                 0 if delays_stores else emitter.flavour.least, same,
-                watched_steps(group, emitter.flavour.fast) if odd else (), beside=beside,
+                flags_of(emitter, group).watched if odd else (), beside=beside,
                 families=families(group, emitter.facts) if new else (), delays_stores=delays_stores,
                 rolled=rolled, ends=ends.kind, part=bool(part))
     run_nest(emitter, group, nest, sizes, [*words, *scalars], tables, odd or ends.written,
@@ -326,7 +328,8 @@ def sum_rows(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], 
     lasts, words, beside = nest_operands(emitter, shape, arrays)
     tables = _tables(emitter, group)
     pairwise: List[str] = []
-    if dtype.kind == "f" and not emitter.flavour.fast:
+    plan = flags_of(emitter, group)
+    if plan.clears:
         pairwise = numpys_sum(emitter, first, dtype)
         emitter.clear_flags()
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + STRIDE_ZERO,
@@ -334,8 +337,7 @@ def sum_rows(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], 
                 emitter.flavour.least, halves=bool(pairwise) and _launcher.sums_known(),
                 beside=beside and beside + (-1,))
     run_nest(emitter, group, nest, shape, [*words, *target, *scalars, *pairwise], tables)
-    if pairwise:
-        emitter.guard(first, emitter.raised_flags(*group))
+    emitter.guard(first, emitter.flags_condition(plan.mask, own=False))
     if is_scalar:
         emitter.define(result_of(last), emitter.element(dtype, ("frame", str(8 * at))))
 

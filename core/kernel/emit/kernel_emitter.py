@@ -16,7 +16,7 @@ from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, 
 from pijit.core.kernel.abi import FrameLayout, part_word
 from pijit.core.kernel.emit import fused_nest, scalars
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
-from pijit.core.kernel.emit.array_values import ALWAYS_CHECKED, LISTENING, ArrayWriter
+from pijit.core.kernel.emit.array_values import ArrayWriter
 from pijit.core.kernel.emit.array_variables import variables_of
 from pijit.core.kernel.emit.borrowed_buffers import BorrowedBuffers
 from pijit.core.kernel.emit.exponent_bounds import BOUNDS, ExponentBounds
@@ -40,8 +40,10 @@ from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm import complex_intrinsics, float_intrinsics, intrinsics
 from pijit.core.kernel.llvm.fp_check_intrinsics import CHECK_INTRINSICS
 from pijit.core.kernel.llvm.fp_status import STATUS
-from pijit.core.kernel.options import FAST, PLAIN, CompileOptions
+from pijit.core.kernel.options import FAST, CompileOptions
 from pijit.core.kernel.plan.control_tree import LoopNode
+from pijit.core.kernel.plan.flag_plan import ALWAYS_CHECKED, LISTENING
+from pijit.core.kernel.plan.kernel_plan import Plan
 from pijit.core.kernel.plan.operands import Literal, Name, Operand, result_of, scalar_type
 
 NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS,
@@ -49,11 +51,10 @@ NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **compl
 
 
 class KernelEmitter(ArrayWriter):
-    """Writes the source of one kernel."""
+    """Writes the source of one kernel from its plan, which decides."""
 
-    def __init__(self, graph: Graph, layout: FrameLayout, flavour: CompileOptions = PLAIN) -> None:
-        super().__init__(graph, layout, flavour, NAMES)
-        plan = self.plan
+    def __init__(self, graph: Graph, layout: FrameLayout, plan: Plan, flavour: CompileOptions) -> None:
+        super().__init__(graph, layout, plan, flavour, NAMES)
         self.float_checks = FpChecks(self)
         self.buffers = BorrowedBuffers(plan.escape)
         self.exponent_bounds = ExponentBounds(self, plan.bounded)

@@ -14,11 +14,11 @@ from pijit.core.graph.dot_errors import DOT_REPORTS
 from pijit.core.graph.gufuncs import IGNORED, RAISED, REPORTED, Cores, cores_of
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Scalar
-from pijit.core.kernel.emit.array_values import ALWAYS_CHECKED, LISTENING
 from pijit.core.kernel.emit.expressions import Expression, listed
 from pijit.core.kernel.emit.library_calls import read_result
 from pijit.core.kernel.emit.stack_arrays import made_array
 from pijit.core.kernel.llvm.nest.reciprocal_division import fuses_products
+from pijit.core.kernel.plan.flag_plan import ALWAYS_CHECKED, LISTENING
 from pijit.core.kernel.plan.operands import NULL, ONE, ArrayVariable, Literal, Name, Operand, dtype_of, result_of
 from pijit.core.named_tuples import NamedTuple
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Set
 
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.passes.fusion import may_leave, raises_flags
 from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.emit.fused_nest import (
     allocate,
@@ -36,27 +35,26 @@ def write_merged(emitter: KernelEmitter, merged: MergedGroup) -> None:
     group = merged.ops
     _, scalars, shape = write_operands(emitter, group)
     texts = dict(zip(find_leaves(group)[1], scalars))
-    flags = not emitter.flavour.fast and any(map(may_leave, group)) and any(map(raises_flags, group))
+    plan = emitter.plan.groups.flags[group[-1]]
     for op in merged.outputs:
         if not adds_up(op):
             emitter.arrays[result_of(op)] = allocate(emitter, _makers(group, op), shape)
     own = not any(map(adds_up, merged.outputs))
-    if flags:
+    if plan.clears:
         emitter.clear_flags(own)
     for op, at in _write_nest(emitter, group, merged.outputs, shape, texts).items():
         emitter.define(result_of(op), emitter.element(dtype_of(op.args[0]), ("frame", str(8 * at))))
-    if flags:
-        _check_flags(emitter, merged, shape, texts, own)
+    if plan.clears:
+        _check_flags(emitter, merged, shape, texts, emitter.flags_condition(plan.mask, own), own)
 
 
 def _check_flags(emitter: KernelEmitter, merged: MergedGroup, shape: List[Operand], texts: Mapping[Any, Expression],
-                 own: bool) -> None:
-    """Leave if operations have raised flags that are reported.
+                 raised: Expression, own: bool) -> None:
+    """Leave if operations have raised flags that are reported, which is the condition ``raised``.
 
     Operations that ignore flags may have raised them. Then a nest of the others alone runs again and tells.
     """
     first, reported = merged.ops[0], reported_ops(merged.parts, merged.ops)
-    raised = emitter.raised_flags(*reported, own=own)
     if len(reported) == len(merged.ops):
         emitter.guard(first, raised)
         return
@@ -65,7 +63,7 @@ def _check_flags(emitter: KernelEmitter, merged: MergedGroup, shape: List[Operan
     emitter.depth += 1
     emitter.clear_flags(own)
     _write_nest(emitter, reported, [op for op in merged.outputs if op in reported], shape, texts)
-    emitter.guard(first, emitter.raised_flags(*reported, own=own))
+    emitter.guard(first, raised)
     emitter.depth = depth
 
 

@@ -26,7 +26,7 @@ _MOST_AXES = 4
 
 
 class EscapeAnalysis:
-    """The escape analysis of one graph."""
+    """The escape analysis of one graph; ``private`` are the arrays that the kernel makes and that never escape."""
 
     def __init__(self, graph: Graph, facts: GraphFacts) -> None:
         self._facts = facts
@@ -37,12 +37,12 @@ class EscapeAnalysis:
                 self._users.setdefault(value, []).append(op)
         shown = _shown(graph, ops)
         made = (cast(Value, op.result) for op in ops if op.name in MAKERS)
-        self._private = {value for value in made if isinstance(value.type, Array)} - shown
+        self.private = {value for value in made if isinstance(value.type, Array)} - shown
         self._exits = Counter(value for op in ops if op.exit is not None for value in set(op.exit.values()))
 
     def is_private(self, value: Value) -> bool:
         """Whether an array that the kernel makes leaves it at side exits only, if at all."""
-        return value in self._private
+        return value in self.private
 
     def may_borrow(self, value: Value) -> bool:
         """Whether a new array may borrow a buffer: not if an escaping result may be computed into its memory."""

@@ -29,6 +29,7 @@ class GraphFacts:
     """Where values come from, and which operations are written together.
 
     Attributes:
+        used: the values that an operation or a jump names.
         roots: the array that a view looks into, for all views.
         inputs: the inputs of the kernel.
         params: the parameters of all blocks but the first.
@@ -38,9 +39,10 @@ class GraphFacts:
         merged: the groups with several results, by their last operation; `groups` has them, too.
     """
 
-    __slots__ = ("roots", "inputs", "params", "made", "constants", "groups", "merged", "_group_of")
+    __slots__ = ("used", "roots", "inputs", "params", "made", "constants", "groups", "merged", "_group_of")
 
     def __init__(self, graph: Graph, fast: bool) -> None:
+        self.used = set(graph.uses())
         self.roots = roots(graph)
         self.inputs = set(graph.inputs)
         self.params = {param for block in graph.blocks[1:] for param in block.params}

@@ -10,15 +10,15 @@ from typing import Collection, Dict, List, Mapping, Set
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import EFFECTS, KEEPS_ROWS, MAKES_ROWS, PLACES_ELEMENTS
-from pijit.core.graph.passes.fusion import raises_flags
 from pijit.core.graph.types import Array
 from pijit.core.kernel.options import CompileOptions
 from pijit.core.kernel.plan.array_layouts import ArrayLayout, ArrayLayouts
 from pijit.core.kernel.plan.deferred_fills import FillPlan
-from pijit.core.kernel.plan.exponents import BoundedArrays, has_bounds
+from pijit.core.kernel.plan.exponents import BoundedArrays
+from pijit.core.kernel.plan.flag_plan import FlagPlan, plan_flags
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import find_leaves
-from pijit.core.kernel.plan.nests import asked, finds, goes_by_rows, is_nest, reports_flags
+from pijit.core.kernel.plan.nests import goes_by_rows, is_nest
 from pijit.core.kernel.plan.operands import result_of
 from pijit.core.kernel.plan.skewing import SkewingRun, reads_other_parts, stores
 from pijit.core.kernel.plan.store_plan import NEW, StorePlan, plan_store
@@ -37,6 +37,7 @@ class GroupPlans(NamedTuple):
         fills: the first contents that wait for a store.
         skewing: the runs of statements that are skewed, by the last operation of their first group.
         stores: how the groups store into existing arrays, by their last operation.
+        flags: the floating-point flags of the nests, by their last operation.
     """
 
     nests: Set[Op]
@@ -46,6 +47,7 @@ class GroupPlans(NamedTuple):
     fills: FillPlan
     skewing: Dict[Op, SkewingRun]
     stores: Dict[Op, StorePlan]
+    flags: Dict[Op, FlagPlan]
 
 
 def plan_groups(graph: Graph, order: List[Block], facts: GraphFacts, by_rows: Collection[Value],
@@ -79,7 +81,7 @@ class _Planner:
         self.bounded = bounded
         self.possible = fills
         self.options = options
-        self.plans = GroupPlans(set(), set(), set(), by_rows, FillPlan({}, fills.stores), {}, {})
+        self.plans = GroupPlans(set(), set(), set(), by_rows, FillPlan({}, fills.stores), {}, {}, {})
         self._pending: Set[Value] = set()  # the arrays whose first contents are not written yet
 
     def block(self, block: Block, skewing: Mapping[Op, SkewingRun]) -> None:
@@ -111,14 +113,17 @@ class _Planner:
             for member in group:
                 self._alone(member)
             return
+        merged = self.facts.merged.get(op)
+        if merged is not None and merged.ops is not group:
+            merged = None  # a part of it
         self.plans.nests.add(op)
+        self.plans.flags[op] = plan_flags(group, merged, self.facts, self.bounded, self.options.fast)
         if transposed_leaves(group, find_leaves(group)[0], self._arrays(group)):
             self.plans.transposed.add(op)
         if op.name in EFFECTS:
             self.plans.stores[op] = self._store(op, group)
             return
-        merged = self.facts.merged.get(op)
-        makers = merged.outputs if merged is not None and merged.ops is group else [op]
+        makers = merged.outputs if merged is not None else [op]
         self.plans.by_rows.update(result_of(maker) for maker in makers if maker.name != "reduce")
 
     def _is_nest(self, group: List[Op]) -> bool:
@@ -167,11 +172,9 @@ class _Planner:
             self._pending.discard(root)
             return NEW
         self._settle(op)
-        checked = asked(group)
-        flags = any(map(raises_flags, checked)) and reports_flags(checked, self.options.fast)
-        raising = flags or any(map(finds, checked))
-        return plan_store(group, find_leaves(group)[0], self._arrays(group), self.facts, raising,
-                          raising and has_bounds(group, self.facts, self.bounded))
+        flags = self.plans.flags[op]
+        return plan_store(group, find_leaves(group)[0], self._arrays(group), self.facts, flags.raising,
+                          flags.has_bounds)
 
     def _can_skew(self, run: SkewingRun) -> bool:
         """Whether all groups of a run can be written as nests, in place."""

@@ -1,11 +1,12 @@
 """The plan of a kernel: what is decided from its graph before a line of source is written.
 
-`KernelEmitter` makes one plan and reads it. The modules of this folder take each decision.
+`Kernel` in kernel/compile.py makes one plan of each kernel, and `KernelEmitter` reads it. The modules of this folder
+take each decision.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Set
+from typing import Any, Dict, List
 
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.kernel.options import CompileOptions
@@ -51,8 +52,8 @@ class Plan(NamedTuple):
     left_out_steps: Dict[Op, Value]
 
 
-def make_plan(graph: Graph, used: Set[Value], options: CompileOptions) -> Plan:
-    """The plan for a graph; ``used`` are the values that an operation or a jump names."""
+def make_plan(graph: Graph, options: CompileOptions) -> Plan:
+    """The plan for a graph."""
     facts = GraphFacts(graph, options.fast)
     flow = GraphFlow(graph)
     bounded = find_bounded(graph, facts)
@@ -63,10 +64,10 @@ def make_plan(graph: Graph, used: Set[Value], options: CompileOptions) -> Plan:
     facts.merge(find_merged(graph, facts, skewed | tiled, bounded.all(), options))
     merged = {op for group in facts.merged.values() for op in group.ops}
     tiling = {first: run for first, run in tiling.items() if merged.isdisjoint(run.ops)}
-    ownership = Ownership(flow, used, facts.groups)
+    ownership = Ownership(flow, facts.used, facts.groups)
     tree = tree_of(flow)
     groups = plan_groups(graph, flow.order, facts, likely_by_rows(graph), bounded, find_fills(graph, facts), skewing,
                          options)
     return Plan(facts, tree, groups, ownership, EscapeAnalysis(graph, facts), bounded, tiling,
-                find_strips(tree, facts, ownership, used, options.nogil) if flow.loops else {},
+                find_strips(tree, facts, ownership, options.nogil) if flow.loops else {},
                 find_left_out_steps(graph, facts))

@@ -12,12 +12,13 @@ was read from another container is borrowed from it. Called by the kernel emitte
 
 from __future__ import annotations
 
-from typing import Dict, Iterable, List, Set, Tuple, cast
+from typing import Dict, Iterable, Iterator, List, Set, Tuple, cast
 
 from pijit.core.graph.ir import Block, Jump, Op, Value
 from pijit.core.graph.ops import DROPS_ITEMS, DROPS_REFERENCES, FOUND, FREES_OPERANDS, MAKERS, REUSABLE, VIEWS
 from pijit.core.graph.types import Array, Object, SampledClass
 from pijit.core.kernel.plan.control_tree import GraphFlow
+from pijit.core.named_tuples import NamedTuple
 
 COUNTED = (Array, Object)
 
@@ -25,11 +26,28 @@ TEMPORARIES = MAKERS | {"invoke"}
 """Operations whose result may be an array that only the kernel knows."""
 
 
+class Edge(NamedTuple):
+    """What is done before a jump assigns its parameters.
+
+    Attributes:
+        retained: the values to take one more reference to.
+        released: the values whose reference is released.
+    """
+
+    retained: List[Value]
+    released: List[Value]
+
+
+NO_EDGE = Edge([], [])
+"""A jump that takes and releases no references."""
+
+
 class Ownership:
     """The release points of one graph; ``used`` are the values that an operation or a jump names.
 
     ``groups`` maps the last operation of a group (see graph/passes/fusion.py) to all of its operations: they run
-    together at the last one's position.
+    together at the last one's position. ``owners`` are the values to which the frame owns references. ``reusable`` are
+    the results of which only elements are ever read.
     """
 
     def __init__(self, flow: GraphFlow, used: Set[Value], groups: Dict[Op, List[Op]]) -> None:
@@ -44,17 +62,18 @@ class Ownership:
         self.owners = self._find_owners(used)
         self._live_in: Dict[Block, Set[Value]] = {}
         self._after: Dict[Op, List[Value]] = {}
-        self._source: Dict[Jump, Block] = {}
-        self._private = _private(flow)
+        self._edges: Dict[Jump, Edge] = {}
+        self.reusable = _find_reusable(flow)
         if not self.owners and not any(map(_made_in, flow.order)):
             return
         self._live_in = self._liveness(flow)
         for block in flow.order:
-            if block in self._looping:
-                self._source.update((jump, block) for jump in block.terminator.targets())
-            else:
+            if block not in self._looping:
                 self.owners |= self._temporaries(block)
             self._place_in(block)
+        for block in flow.order:
+            for jump in block.terminator.targets():
+                self._edges[jump] = self._find_edge(block, jump)
 
     def holds(self, op: Op) -> bool:
         """Whether the frame owns an object that was read: a string, or any object that an effect may free.
@@ -82,16 +101,27 @@ class Ownership:
         """
         ending = set(self.after(op)).union(self.after(group[-1]))
         rest = group[group.index(op):]
-        return [value for value in dict.fromkeys(op.args) if value in ending and value in self._private
+        return [value for value in dict.fromkeys(op.args) if value in ending and value in self.reusable
                 and not any(value in later.args for later in rest[1:])
                 and not any(later.exit is not None and value in later.exit.values() for later in rest)]
 
-    def edge(self, jump: Jump) -> Tuple[List[Value], List[Value]]:
-        """(values to take one more reference to, values to release) before the jump assigns its parameters."""
-        source, target = self._source.get(jump), jump.block
+    def edge(self, jump: Jump) -> Edge:
+        """What is done before a jump assigns its parameters."""
+        return self._edges.get(jump, NO_EDGE)
+
+    def releases(self) -> Iterator[Tuple[Op, List[Value]]]:
+        """The operations after which references are released, with the values."""
+        return ((op, values) for op, values in self._after.items() if values)
+
+    def edges(self) -> Iterator[Tuple[Jump, Edge]]:
+        """The jumps before which references are taken or released."""
+        return ((jump, edge) for jump, edge in self._edges.items() if any(edge))
+
+    def _find_edge(self, source: Block, jump: Jump) -> Edge:
+        target = jump.block
         passed = [value for param, value in zip(target.params, jump.args) if param in self.owners]
-        if source is None or target not in self._looping:
-            return passed, []
+        if source not in self._looping or target not in self._looping:
+            return Edge(passed, [])
         dying = self._live_out(source) - self._live_in[target]
         retain, release = list(passed), []
         for value in sorted(dying & self.owners, key=lambda value: value.id):
@@ -99,7 +129,7 @@ class Ownership:
                 retain.remove(value)
             else:
                 release.append(value)
-        return retain, release
+        return Edge(retain, release)
 
     def _find_owners(self, used: Set[Value]) -> Set[Value]:
         owners: Set[Value] = set()
@@ -168,7 +198,7 @@ def _made_in(block: Block) -> Set[Value]:
     return {value for value in made if isinstance(value.type, Array)}
 
 
-def _private(flow: GraphFlow) -> Set[Value]:
+def _find_reusable(flow: GraphFlow) -> Set[Value]:
     """The results of ufuncs and reductions of which only elements are ever read."""
     made = {cast(Value, op.result) for block in flow.order for op in block.ops if op.name in REUSABLE}
     return made.difference(*[op.args for block in flow.order for op in block.ops if op.name not in FREES_OPERANDS])

@@ -1,82 +1,181 @@
-"""Kernel plans as text: one line per decision, for `print_after_all` and `pijit.dump`.
+"""Kernel plans as text, for `print_after_all` and `pijit.dump`: all decisions, but no facts that the graph shows.
 
-`Kernel` calls `format_plan` when the source is written. The text decides nothing.
+`Kernel` calls `format_plan` before the source is written. The text decides nothing. Each field of a plan has a row in
+one of the tables here.
 """
 
 from __future__ import annotations
 
-from typing import Collection, Iterable, List
+from typing import Any, Callable, Dict, Iterable, List
 
 from pijit.core.graph.ir import Op, Value
-from pijit.core.kernel.plan.deferred_fills import FillPlan
+from pijit.core.kernel.plan.control_tree import format_tree
 from pijit.core.kernel.plan.exponents import BoundedArrays
-from pijit.core.kernel.plan.graph_facts import GraphFacts
+from pijit.core.kernel.plan.flag_plan import FlagPlan
 from pijit.core.kernel.plan.kernel_plan import Plan
 from pijit.core.kernel.plan.skewing import SkewingRun
-from pijit.core.kernel.plan.store_plan import StorePlan
-from pijit.core.kernel.plan.strips import Strip
+from pijit.core.kernel.plan.strips import AffineElement, AffineIndex, Combined, Strip
 from pijit.core.kernel.plan.tiling import TilingRun
 
 
 def format_plan(plan: Plan) -> str:
-    """The decisions of a plan. Groups of one operation and values without a decision are left out."""
-    groups = plan.groups
-    lines = _groups(plan.facts, groups.nests) + _escape(plan) + _bounded(plan.bounded) + _fills(groups.fills)
-    lines += [_skewed(run) for run in groups.skewing.values()] + [_tiled(run) for run in plan.tiling.values()]
-    lines += [_strip(strip) for strip in plan.strips.values()]
-    lines += [_store(op, store) for op, store in groups.stores.items()]
-    lines += ["left out of nests, because they change no bit: " + _ops(plan.left_out_steps)] * bool(plan.left_out_steps)
-    return "\n".join(lines) or "nothing is decided"
+    """The decisions of a plan."""
+    return "\n".join(line for write in PLAN_LINES.values() for line in write(plan))
 
 
-def _names(values: Iterable[Value]) -> str:
-    return ", ".join(map(repr, sorted(values, key=lambda value: value.id))) or "none"
+# ---- parts of a line ----
 
 
 def _op(op: Op) -> str:
     """An operation, by its result or by what it stores into."""
-    return repr(op.result) if op.result is not None else "%s into %r" % (op.name, op.args[0])
+    if op.result is not None:
+        return repr(op.result)
+    return "%s into %r" % (op.name, op.args[0]) if op.args else op.name
 
 
-def _ops(ops: Iterable[Op]) -> str:
-    return ", ".join(map(_op, ops)) or "none"
+def _list(items: Iterable[Any]) -> str:
+    return ", ".join(map(_text, items))
 
 
-def _groups(facts: GraphFacts, nests: Collection[Op]) -> List[str]:
-    several = [(last, group) for last, group in facts.groups.items() if len(group) > 1 and last not in facts.merged]
-    return ["%s: %s" % ("one nest" if last in nests else "one by one", _ops(group)) for last, group in several] + [
-        "one nest: %s; results: %s" % (_ops(group.ops), _ops(group.outputs))
-        for last, group in facts.merged.items() if last in nests]
+def _sorted(values: Iterable[Value]) -> List[Value]:
+    return sorted(values, key=lambda value: value.id)
 
 
-def _escape(plan: Plan) -> List[str]:
-    private = [value for value in plan.facts.made if plan.escape.is_private(value)]
-    return ["do not escape: " + _names(private)] if private else []
+def _index(index: AffineIndex) -> str:
+    return _text(index.first) if index.step is None else "%s by %s" % (_text(index.first), _text(index.step))
 
 
-def _bounded(bounded: BoundedArrays) -> List[str]:
-    return ["exponent bounds: " + _names(bounded.all())] if bounded.all() else []
+_TEXTS: Dict[type, Callable[[Any], str]] = {
+    Value: repr, Op: _op, list: _list, tuple: _list, AffineIndex: _index,
+    set: lambda values: _list(_sorted(values)),
+    dict: lambda items: ", ".join("%s: %s" % (_text(key), _text(item)) for key, item in items.items()),
+    Combined: lambda term: "%s(%s, %s)" % (term.name, _text(term.one), _text(term.other)),
+    AffineElement: lambda element: "%s[%s]" % (_op(element.op), _list(element.indices))}
+"""The text of an item of a plan, by its class; other items are numbers."""
 
 
-def _fills(fills: FillPlan) -> List[str]:
-    return ["first contents of %r wait for: %s" % (array, _ops(op for op, other in fills.stores.items()
-                                                               if other is array))
-            for array in fills.waiting.values()]
+def _text(item: Any) -> str:
+    return _TEXTS.get(type(item), str)(item)
+
+
+FIELDS: Dict[type, Dict[str, str]] = {
+    FlagPlan: {"watched": "watched steps", "clears": "cleared before", "mask": "tested after, with mask",
+               "raising": "may leave at the end", "has_bounds": "bounds may exclude them"},
+    BoundedArrays: {"inputs": "inputs", "made": "results", "begun": "other new arrays"},
+    SkewingRun: {"reach": "rows of a block at least", "phases": "", "groups": "groups", "ahead": "done before",
+                 "first": "exit of", "made": "phases of results", "slots": "blocks in memory",
+                 "roots": "changes or reads", "order": ""},
+    TilingRun: {"rows": "rows of", "ops": "operations", "ahead": "done before", "first": "exit of", "made": "results",
+                "lasting": "needed afterwards", "order": ""},
+    Strip: {"counter": "counter", "limit": "limit", "params": "variables", "sets_flag": "sets the jump variable",
+            "elements": "elements", "free": "without pins"}}
+"""What the fields of records are called in a line. Those without a name have a text of their own, or are positions."""
+
+
+def _record(record: Any) -> str:
+    """The fields of a record; empty ones are left out."""
+    items = [(name, getattr(record, field)) for field, name in FIELDS[type(record)].items() if name]
+    return "; ".join(name if item is True else "%s %s" % (name, _text(item)) for name, item in items
+                     if item not in (False, [], (), {}, set()))
+
+
+def _one(head: str, items: Any) -> List[str]:
+    """A line, unless there are no items."""
+    return ["%s: %s" % (head, _text(items))] if items else []
+
+
+# ---- groups ----
+
+
+def _nests(plan: Plan) -> List[str]:
+    """The groups; those of one operation share lines."""
+    facts, nests = plan.facts, plan.groups.nests
+    plain = [(last, group) for last, group in facts.groups.items() if last not in facts.merged]
+    lines = ["%s: %s" % ("one nest" if last in nests else "one by one", _list(group)) for last, group in plain
+             if len(group) > 1]
+    lines += ["one nest: %s; results: %s" % (_list(group.ops), _list(group.outputs))
+              for last, group in facts.merged.items() if last in nests]
+    single = [last for last, group in plain if len(group) == 1]
+    return lines + _one("nests of one operation", [op for op in single if op in nests]) \
+        + _one("operations without a nest", [op for op in single if op not in nests])
+
+
+def _parted(plan: Plan) -> List[str]:
+    return ["written in parts: " + " | ".join(map(_list, plan.facts.merged[op].parts)) for op in plan.facts.merged
+            if op in plan.groups.parted]
+
+
+def _fills(plan: Plan) -> List[str]:
+    fills = plan.groups.fills
+    return ["first contents of %r, by %s, wait for: %s" % (array, _op(first), _list(
+        op for op, other in fills.stores.items() if other is array)) for first, array in fills.waiting.items()]
 
 
 def _skewed(run: SkewingRun) -> str:
-    phases = "; ".join("phase %d: %s" % (number, _ops(ops)) for number, ops in enumerate(run.phases))
-    return "skewed blocks of at least %d rows: %s" % (run.reach, phases)
+    phases = ["phase %d: %s" % (number, _list(ops)) for number, ops in enumerate(run.phases)]
+    return "skewed: " + "; ".join([*phases, _record(run)])
 
 
-def _tiled(run: TilingRun) -> str:
-    return "tiled by rows of %s: %s; needed afterwards: %s" % (_names(run.rows), _ops(run.ops), _names(run.lasting))
+def _in_order(plan: Plan, ops: Iterable[Op]) -> List[Op]:
+    """Last operations of groups, in the order of the groups."""
+    found = set(ops)
+    return [op for op in plan.facts.groups if op in found]
 
 
-def _strip(strip: Strip) -> str:
-    return "speculative strip: %r to %r, elements of %s" % (strip.counter, strip.limit, _ops(
-        element.op for element in strip.elements))
+GROUP_LINES: Dict[str, Callable[[Plan], List[str]]] = {
+    "nests": _nests,
+    "parted": _parted,
+    "transposed": lambda plan: _one("nests that read by columns", _in_order(plan, plan.groups.transposed)),
+    "by_rows": lambda plan: _one("probably in row order", plan.groups.by_rows),
+    "fills": _fills,
+    "skewing": lambda plan: list(map(_skewed, plan.groups.skewing.values())),
+    "stores": lambda plan: ["store into %r: %s" % (op.args[0], store) for op, store in plan.groups.stores.items()],
+    "flags": lambda plan: ["flags of %s: %s" % (_op(op), _record(flags)) for op, flags in plan.groups.flags.items()
+                           if any(flags)]}
+"""The lines of each field of `GroupPlans`."""
 
 
-def _store(op: Op, store: StorePlan) -> str:
-    return "store into %r: %s" % (op.args[0], store)
+# ---- the plan ----
+
+
+def _facts(plan: Plan) -> List[str]:
+    roots = plan.facts.roots
+    return ["views: " + ", ".join("%r of %r" % item for item in roots.items())] if roots else []
+
+
+def _tree(plan: Plan) -> List[str]:
+    return ["control tree:", format_tree(plan.tree, "    ")]
+
+
+def _ownership(plan: Plan) -> List[str]:
+    ownership = plan.ownership
+    lines = _one("the frame owns references to", ownership.owners)
+    lines += ["after %s released: %s" % (_op(op), _list(values)) for op, values in ownership.releases()]
+    for jump, (retained, released) in ownership.edges():
+        lines += _one("on a jump to b%d retained" % jump.block.index, retained)
+        lines += _one("on a jump to b%d released" % jump.block.index, released)
+    return lines + _one("memory may be used again after the last use of", ownership.reusable)
+
+
+def _escape(plan: Plan) -> List[str]:
+    escape, private = plan.escape, _sorted(plan.escape.private)
+    exits = {value: escape.exits_with(value) for value in private if escape.exits_with(value)}
+    return _one("do not escape", private) + _one("may borrow buffers", list(filter(escape.may_borrow, private))) \
+        + _one("side exits that hand out arrays", exits)
+
+
+def _bounded(plan: Plan) -> List[str]:
+    return ["exponent bounds: " + _record(plan.bounded)] if plan.bounded.all() else []
+
+
+PLAN_LINES: Dict[str, Callable[[Plan], List[str]]] = {
+    "groups": lambda plan: [line for write in GROUP_LINES.values() for line in write(plan)],
+    "facts": _facts,
+    "escape": _escape,
+    "bounded": _bounded,
+    "tiling": lambda plan: ["tiled: " + _record(run) for run in plan.tiling.values()],
+    "strips": lambda plan: ["speculative strip: " + _record(strip) for strip in plan.strips.values()],
+    "left_out_steps": lambda plan: _one("left out of nests, because they change no bit", list(plan.left_out_steps)),
+    "ownership": _ownership,
+    "tree": _tree}
+"""The lines of each field of `Plan`."""

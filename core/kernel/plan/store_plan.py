@@ -52,7 +52,8 @@ class StorePlan(NamedTuple):
         through = {True: ", through a buffer", None: ", through a buffer if a test demands it", False: ""}
         parts = [self.strategy.value + through[self.buffered]]
         parts += ["waits for flags"] * self.waits + ["all rows at once"] * self.is_whole
-        for text, values in (("reads itself at", self.own), ("compares memory with", self.tested)):
+        for text, values in (("reads the written elements as", self.same), ("reads itself at", self.own),
+                             ("compares memory with", self.tested)):
             parts += ["%s %s" % (text, ", ".join(map(repr, values)))] * bool(values)
         return "; ".join(parts)
 

@@ -70,19 +70,17 @@ class Strip(NamedTuple):
     free: Set[Value]
 
 
-def find_strips(tree: List[Any], facts: GraphFacts, ownership: Ownership, used: Collection[Value],
-                nogil: bool) -> Dict[LoopNode, Strip]:
+def find_strips(tree: List[Any], facts: GraphFacts, ownership: Ownership, nogil: bool) -> Dict[LoopNode, Strip]:
     """The loops of a control tree that are written as speculative strips."""
     found: Dict[LoopNode, Strip] = {}
     for loop in _all(tree) if READS_STATUS else ():
-        strip = _find(loop, facts, ownership, used, nogil) if isinstance(loop, LoopNode) else None
+        strip = _find(loop, facts, ownership, nogil) if isinstance(loop, LoopNode) else None
         if strip is not None:
             found[loop] = strip
     return found
 
 
-def _find(loop: LoopNode, facts: GraphFacts, ownership: Ownership, used: Collection[Value],
-          nogil: bool) -> Optional[Strip]:
+def _find(loop: LoopNode, facts: GraphFacts, ownership: Ownership, nogil: bool) -> Optional[Strip]:
     nodes = list(_all(loop.body))
     if loop.label is None or any(isinstance(node, (LoopNode, Take)) for node in nodes):
         return None
@@ -103,7 +101,7 @@ def _find(loop: LoopNode, facts: GraphFacts, ownership: Ownership, used: Collect
     elements = [element for element in map(lines.element, ops) if element is not None]
     if not {element.op for element in elements}.issuperset(stores):
         return None
-    params = [param for param in loop.label.params if param in used]
+    params = [param for param in loop.label.params if param in facts.used]
     return Strip(counted[0], counted[1], params, any(isinstance(node, SetFlag) for node in nodes), elements,
                  _free(blocks, params))
 

@@ -31,7 +31,7 @@ class PythonEmitter(Emitter):
     """Writes ``def name(inputs): ...``; constants that have no literal are in ``names``."""
 
     def __init__(self, graph: Graph, layout: FrameLayout) -> None:
-        super().__init__(graph, layout)
+        super().__init__(graph, layout, set(graph.uses()))
         self.names: Dict[str, Any] = dict(runtime.NAMES, **effects.NAMES)
         self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}
         self.depth = 2

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, List, Optional, Sequence
 import numpy as np
 
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.passes.fusion import raises_flags, scalar_operation
+from pijit.core.graph.passes.fusion import scalar_operation
 from pijit.core.kernel.emit.array_ops import fits_into
 from pijit.core.kernel.emit.array_values import BUFFER
 from pijit.core.kernel.emit.exponent_bounds import Proof, count_elements
@@ -28,7 +28,7 @@ from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
 from pijit.core.kernel.llvm.nest.threads import units_of
 from pijit.core.kernel.options import gains_little
 from pijit.core.kernel.plan.group_operands import find_leaves
-from pijit.core.kernel.plan.nests import asked, finds
+from pijit.core.kernel.plan.nests import finds
 from pijit.core.kernel.plan.operands import NULL, ArrayVariable, Condition, Name, Operand, integer, scalar_type
 from pijit.core.kernel.plan.store_plan import NEW, StorePlan, Strategy, find_shared
 
@@ -63,9 +63,9 @@ class _Store:
         require_shapes(emitter, group)
         for array in self.arrays:
             fits_into(emitter, first, array.shape, self.target.shape, False)
-        checked = asked(group)
-        self.flags = emitter.raised_flags(*checked, own=True) if any(map(raises_flags, checked)) else ""
-        self.raising = bool(self.flags) or any(map(finds, checked))
+        flags = emitter.plan.groups.flags[last]
+        self.flags = emitter.flags_condition(flags.mask, own=True)
+        self.raising = flags.raising
         self.flag_free: Optional[Operand] = None
         self.proof: Optional[Proof] = None
         self._shared: Optional[Condition] = None
@@ -73,11 +73,11 @@ class _Store:
         sources = dict(zip(wanted, self.scalars))
         if not self.raising:
             self.proof = emitter.exponent_bounds.known(group, sources)
-        elif plan is not NEW:
+        elif plan is not NEW and flags.has_bounds:
             self.proof = emitter.exponent_bounds.write(group, self.target.shape, sources,
-                                            sparse.ask if sparse is not None else None)
-            self.flag_free = self.proof.flag_free if self.proof is not None else None
-        if self.flags or last.attrs.get("reports"):
+                                                       sparse.ask if sparse is not None else None)
+            self.flag_free = self.proof.flag_free
+        if flags.clears:
             emitter.clear_flags(own=True)
             emitter.reports_own = True
 

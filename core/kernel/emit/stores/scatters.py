@@ -6,12 +6,11 @@ The runtime does most of the work: `indexing/integer_arrays.c`, `indexing/masks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.ops import UNDER_MASK
 from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_ops import convert, sizes_of, write_ufunc
 from pijit.core.kernel.emit.array_values import memory_code
@@ -203,10 +202,10 @@ def write_listed(emitter: KernelEmitter, op: Op) -> None:
 # ---- masks ----
 
 
-def _mask(emitter: KernelEmitter, op: Op) -> Tuple[Operand, Operand]:
+def _mask(emitter: KernelEmitter, op: Op, count: Optional[Operand] = None) -> Tuple[Operand, Operand]:
     """(number of elements, number of picked ones); leaves where array and mask differ in shape.
 
-    An operation of a group may have the second number in its attribute ``count``.
+    ``count`` is the second number if it is known.
     """
     array, mask = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
     one = Literal(1, "1")
@@ -215,7 +214,7 @@ def _mask(emitter: KernelEmitter, op: Op) -> Tuple[Operand, Operand]:
         if own != other:
             emitter.guard_once(op, "%s != %s" % (own, other))
         size = emitter.let("imul(%s, %s)" % (size, own)) if size is not one else own
-    return size, op.attrs.get("count") or emitter.let(emitter.runtime("mask_count", mask.data, size))
+    return size, count or emitter.let(emitter.runtime("mask_count", mask.data, size))
 
 
 FEW = 128
@@ -248,8 +247,11 @@ class _OneByOne(Sparse):
         emitter.line("if %s == 1:" % self.few)
         emitter.depth += 1
         for op in group:
-            attrs = dict(op.attrs, count=self.count) if op.name in UNDER_MASK else op.attrs
-            SCATTER_OPERATIONS.get(op.name, write_ufunc)(emitter, single(op, group, attrs))
+            alone = single(op, group)
+            if op.name in _UNDER_MASK:
+                _UNDER_MASK[op.name](emitter, alone, self.count)
+            else:
+                write_ufunc(emitter, alone)
         for op in group[:-1]:
             emitter.release(emitter.arrays.pop(result_of(op)))
         emitter.exponent_bounds.forget()
@@ -268,25 +270,29 @@ def write_masked(emitter: KernelEmitter, group: List[Op]) -> None:
     write_store(emitter, group, _OneByOne(emitter, group))
 
 
-def write_pick(emitter: KernelEmitter, op: Op) -> None:
+def write_pick(emitter: KernelEmitter, op: Op, count: Optional[Operand] = None) -> None:
     array, mask = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
-    size, count = _mask(emitter, op)
+    size, count = _mask(emitter, op, count)
     result = made_array(emitter, op, result_of(op), [count])
     emitter.line(emitter.runtime("mask_pick", result.data, array.data, mask.data, size, array.type.dtype.itemsize,
                                  count))
     emitter.arrays[result_of(op)] = result
 
 
-def _put(emitter: KernelEmitter, op: Op) -> None:
+def _put(emitter: KernelEmitter, op: Op, count: Optional[Operand]) -> None:
     array, mask = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
-    size, count = _mask(emitter, op)
+    size, count = _mask(emitter, op, count)
     first, step = _values(emitter, op, op.args[2], array.type.dtype, count)
     emitter.line(emitter.runtime("mask_put", array.data, mask.data, size, array.type.dtype.itemsize, count, first,
                                  step))
 
 
-def write_put_mask(emitter: KernelEmitter, op: Op) -> None:
-    _unless_shared(emitter, op, _put)
+def write_put_mask(emitter: KernelEmitter, op: Op, count: Optional[Operand] = None) -> None:
+    _unless_shared(emitter, op, lambda emitter, op: _put(emitter, op, count))
+
+
+_UNDER_MASK: Dict[str, Callable[[KernelEmitter, Op, Operand], None]] = {"pick": write_pick, "put_mask": write_put_mask}
+"""The operations under a mask. They get the number of picked elements."""
 
 
 SCATTER_OPERATIONS: Dict[str, Callable[[KernelEmitter, Op], None]] = {
