@@ -58,7 +58,7 @@ HANDLERS = {
     "kernel/emit/library_calls.py": ["LIBRARY_OPERATIONS"],
     "kernel/emit/linear_algebra.py": ["GUFUNC_OPERATIONS"],
     "kernel/emit/objects.py": ["OBJECT_OPERATIONS"],
-    "kernel/emit/stores/scatters.py": ["SCATTER_OPERATIONS"],
+    "kernel/emit/stores/scatters.py": ["SCATTER_OPERATIONS", "_UNDER_MASK"],
     "kernel/reference/emitter.py": ["_OPERATIONS", "_UNARY"],
 }
 OTHER_NAMES = {
