@@ -25,9 +25,9 @@ def generators_of(graph: Graph) -> Tuple[int, ...]:
     Raises:
         Irreversible: it draws from a generator that is no input.
     """
-    from pijit.core.graph.ops import DRAWS
+    from pijit.core.graph.ops import DRAWING
 
-    drawn = {op.args[0] for block in graph.blocks for op in block.ops if op.name in DRAWS}
+    drawn = {op.args[0] for block in graph.blocks for op in block.ops if op.name in DRAWING}
     if not drawn.issubset(graph.inputs):
         raise Irreversible("a random generator that the function takes from another object")
     return tuple(position for position, value in enumerate(graph.inputs) if value in drawn)

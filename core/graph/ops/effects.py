@@ -102,10 +102,10 @@ ROWS: Dict[str, OpInfo] = {
     "draw": OpInfo("o s*",
         "a number from a random generator by the method of this number in graph/draws.py; exits where that raises, "
         "and while another thread draws",
-        attrs=("method",), facts=CHANGES_OBJECTS | Fact.DRAWS, report_as="draw of a random number"),
+        attrs=("method",), facts=CHANGES_OBJECTS | Fact.IS_DRAW, report_as="draw of a random number"),
     "draw_array": OpInfo("o s*",
         "a new array in C order of random numbers, as draw; the last ``ndim`` operands are its shape; exits also on "
         "negative sizes, and where there is no memory",
         attrs=("method", "ndim"),
-        facts=CHANGES_OBJECTS | Fact.DRAWS | Fact.MAKES_ARRAY, report_as="draw of random numbers"),
+        facts=CHANGES_OBJECTS | Fact.IS_DRAW | Fact.MAKES_ARRAY, report_as="draw of random numbers"),
 }

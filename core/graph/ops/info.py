@@ -19,7 +19,7 @@ class Fact:
         DROPS_ITEMS: may, in addition, remove items of lists, and keys of dicts and sets.
         STORES: only writes elements of the first operand; they follow from the others.
         STORES_ALL: such an operation that writes all elements.
-        DRAWS: draws random numbers.
+        IS_DRAW: draws numbers from a random generator.
         NEEDS_GIL: runs with the GIL.
         SHARES_OBJECTS: reads or changes objects that other threads may have. So the whole kernel holds the GIL.
     Results:
@@ -107,7 +107,7 @@ class Fact:
     COSTS_ELEMENT = 1 << 31
     STORES = 1 << 32
     STORES_ALL = 1 << 33
-    DRAWS = 1 << 34
+    IS_DRAW = 1 << 34
     KEEPS_VALUE = 1 << 35
     CONVERTS = 1 << 36
     ACCESSES_ELEMENT = 1 << 37

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Collection, List, Sequence, Set
 
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.ops import DRAWS, EFFECTS, STORES
+from pijit.core.graph.ops import DRAWING, EFFECTS, STORES
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.forward import HOST_CALL
 from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion, all_ops, made, walk
@@ -34,9 +34,9 @@ def check_effects(items: Sequence[Item], roots: Roots, repeated: Collection[Op])
     inside = {op.result for op in all_ops(items)}
     drawing = set(items).union(*(item.items for item in items if isinstance(item, LoopRegion)))
     for op in all_ops(items):
-        if op.name in DRAWS:
+        if op.name in DRAWING:
             _check_draw(op, op in drawing and op not in repeated, roots)
-        if op.name in EFFECTS and op.name not in STORES and op.name not in DRAWS and op.name != HOST_CALL:
+        if op.name in EFFECTS and op.name not in STORES and op.name not in DRAWING and op.name != HOST_CALL:
             raise Irreversible("an effect (%s)" % op.name)
         if op.name == HOST_CALL and op in repeated:
             raise Irreversible("a call of Python in an iteration that leaves its loop")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union, cast
 
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.ops import ACCESSES_ELEMENT, DRAWS, STORES
+from pijit.core.graph.ops import ACCESSES_ELEMENT, DRAWING, STORES
 from pijit.core.graph.reverse.adjoint import contributions
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.regions import (
@@ -228,7 +228,7 @@ class Needs:
         """
         wanted: Set[Value] = set(also)
         versions: Set[Version] = set()
-        drawn = {item.result: False for item in items if is_loop and isinstance(item, Op) and item.name in DRAWS}
+        drawn = {item.result: False for item in items if is_loop and isinstance(item, Op) and item.name in DRAWING}
 
         def want(value: Value, item: Item, after: bool = False) -> None:
             root = self._roots.of(value)
