@@ -194,11 +194,6 @@ def _sets_flags(op: Op) -> bool:
     return op.attrs["types"][0] in "fd" and scalar_operation(op) in RAISING
 
 
-def may_leave(op: Op) -> bool:
-    """Whether a nest may find out at its end that bytecode must repeat an operation of its group."""
-    return op.name in FINDS_ELEMENTS or raises_flags(op)
-
-
 def picks_floats(op: Op) -> bool:
     """Whether an operation is a minimum, maximum or clip of floats."""
     return op.name == "ufunc" and op.attrs["ufunc"] in _EXTREMES and op.attrs["types"][0] in "fd"
