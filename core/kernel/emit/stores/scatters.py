@@ -1,6 +1,6 @@
 """Scatters in kernel source: stores at indices and under masks, elements picked by masks, and arrays made of lists.
 
-The runtime does most of the work: indexing/integer_arrays.c, indexing/masks.c and arrays/from_lists.c in native/runtime.
+Most of the work is done in native/runtime: indexing/integer_arrays.c, indexing/masks.c and arrays/from_lists.c.
 """
 
 from __future__ import annotations
