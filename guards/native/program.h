@@ -30,7 +30,7 @@ enum {
 
 typedef enum { NO_OBJECT, ANY_OBJECT, A_TYPE, A_REFERENCE, A_DTYPE, A_NAME, A_KEY } ObjectRule;
 
-/* An operation of operations.inc: its name for Python, the number of registers that it reads, and the rule for its object. */
+/* An operation of operations.inc: its name for Python, the number of registers that it reads, the rule for its object. */
 typedef struct {
     const char *name;
     int reads;

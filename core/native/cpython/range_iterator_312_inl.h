@@ -1,6 +1,7 @@
 /* Range iterators in CPython 3.12 and 3.13: they store the next value and the number of steps left.
  *
- * Part of iterator_structs_inl.h. As words of a kernel they are [index, start, step, length], of which only the index changes. */
+ * Part of iterator_structs_inl.h. As words of a kernel they are [index, start, step, length], of which only the index
+ * changes. */
 #ifndef PIJIT_CPYTHON_RANGE_ITERATOR_312_INL_H
 #define PIJIT_CPYTHON_RANGE_ITERATOR_312_INL_H
 

@@ -128,9 +128,7 @@ site_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (self != NULL) {
         slot_set(&self->callees, callees);
         slot_set(&self->find, find == Py_None ? NULL : find);
-#if PY_VERSION_HEX >= 0x03080000
-        self->vectorcall = site_vectorcall;
-#endif
+        VECTORCALL_SET(self, site_vectorcall);
     }
     return (PyObject *)self;
 }

@@ -2,6 +2,7 @@
 #ifndef PIJIT_FUNCTION_CALLEES_H
 #define PIJIT_FUNCTION_CALLEES_H
 
+#include "cpython/vectorcall_slot_inl.h"
 #include "function/dispatch.h"
 
 #define IDLE_LIMIT 64
@@ -17,9 +18,7 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-#if PY_VERSION_HEX >= 0x03080000
-    vectorcallfunc vectorcall;
-#endif
+    VECTORCALL_FIELD
     PyObject *callees; /* owned; a tuple of Callees */
     PyObject *find;    /* owned; find(code, globals) returns a Callee or None; NULL: not open */
     int asked;         /* the number of calls of `find` */

@@ -95,19 +95,17 @@ function_repr(JitFunction *self)
 
 /* ---- Making and freeing -------------------------------------------------------------------------------- */
 
-#if PY_VERSION_HEX >= 0x03080000
 /* Give a subclass the flags for fast calls, if it calls and binds as JitFunction does. */
 static void
 type_set_call_flags(PyTypeObject *type)
 {
     if (type->tp_call == (ternaryfunc)jit_function_call) {
-        type->tp_flags |= _Py_TPFLAGS_HAVE_VECTORCALL;
+        type->tp_flags |= VECTORCALL_FLAG;
     }
     if (type->tp_descr_get == function_bind) {
-        type->tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
+        type->tp_flags |= METHOD_DESCRIPTOR_FLAG;
     }
 }
-#endif
 
 static PyObject *
 function_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
@@ -115,10 +113,8 @@ function_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(
     JitFunction *self = (JitFunction *)type->tp_alloc(type, 0); /* owned, given away */
     if (self != NULL) {
         self->enabled = 1;
-#if PY_VERSION_HEX >= 0x03080000
-        self->vectorcall = jit_function_vectorcall;
+        VECTORCALL_SET(self, jit_function_vectorcall);
         type_set_call_flags(type);
-#endif
     }
     return (PyObject *)self;
 }
@@ -259,15 +255,10 @@ static PyGetSetDef function_getset[] = {
 
 PyTypeObject JitFunction_Type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.JitFunction",
-    .tp_basicsize = sizeof(JitFunction),
+    VECTORCALL_LAYOUT(JitFunction),
     .tp_doc = "JitFunction(py_func, state=None)\n--\n\n"
               "A Python function whose calls run linked code where there is some.",
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC
-#if PY_VERSION_HEX >= 0x03080000
-                | _Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
-    .tp_vectorcall_offset = offsetof(JitFunction, vectorcall)
-#endif
-        ,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | VECTORCALL_FLAG | METHOD_DESCRIPTOR_FLAG,
     .tp_new = function_new,
     .tp_init = (initproc)function_init,
     .tp_dealloc = (destructor)function_dealloc,

@@ -2,15 +2,14 @@
 #ifndef PIJIT_FUNCTION_JIT_FUNCTION_H
 #define PIJIT_FUNCTION_JIT_FUNCTION_H
 
+#include "cpython/vectorcall_slot_inl.h"
 #include "function/call_checks.h"
 #include "function/cold_functions.h"
 #include "function/dispatch.h"
 
 typedef struct {
     PyObject_HEAD
-#if PY_VERSION_HEX >= 0x03080000
-    vectorcallfunc vectorcall;
-#endif
+    VECTORCALL_FIELD
     PyObject *py_func; /* owned; a function; NULL before __init__ and after clear */
     PyObject *state;   /* owned; may be NULL; for the pipeline */
     PyObject *dict;    /* owned; may be NULL */

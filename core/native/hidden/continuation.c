@@ -1,8 +1,8 @@
 /* Continuations of inlined calls: hidden functions that start in the middle of the callee.
  *
- * A Continuation has the callee's code with a prologue that takes values from `arrive` and jumps to the resume point. Linked
- * code calls it, in the frame of the callee's caller, with one tuple: the function, then these values. It runs as a
- * hidden function, so tracebacks and sys._getframe show a frame of the callee. */
+ * A Continuation has the callee's code with a prologue that takes values from `arrive` and jumps to the resume point.
+ * Linked code calls it, in the frame of the callee's caller, with one tuple: the function, then these values. It runs
+ * as a hidden function, so tracebacks and sys._getframe show a frame of the callee. */
 #include "hidden/continuation.h"
 #include "function/dispatch.h"
 #include "hidden/hidden.h"
@@ -84,7 +84,8 @@ continuation_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"code", "slots", NULL};
     PyObject *code, *slots; /* borrowed */
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!:Continuation", keywords, &PyCode_Type, &code, &PyTuple_Type, &slots)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!:Continuation", keywords, &PyCode_Type, &code, &PyTuple_Type,
+                                     &slots)) {
         return NULL;
     }
     Continuation *self = (Continuation *)type->tp_alloc(type, 0); /* owned, given away */

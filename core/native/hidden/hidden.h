@@ -66,12 +66,13 @@ const Shape *shape_of(PyCodeObject *code);
 /* run.c: whether a call of `code` on this thread goes through its mark; *mark and the code's shape are set if so. */
 int hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark, const Shape **shape);
 
-/* run_records.c: a NEW record for linked code of an Entrance, or with `entrance` NULL of none. NULL with an exception set. */
+/* run_records.c: a NEW record for linked code of an Entrance, or with `entrance` NULL of none. NULL with an exception
+ * set. */
 RunRecord *record_new(PyCodeObject *code, PyCodeObject *linked, PyObject *entrance);
 
-/* run_records.c: run a record's linked code for a function. *kept is the list of the function's hidden functions; it is made
- * if it is NULL. If `kept` is NULL, the Entrance keeps one instead. The record is taken over. NEW reference, or NULL
- * with an exception set. */
+/* run_records.c: run a record's linked code for a function. *kept is the list of the function's hidden functions; it is
+ * made if it is NULL. If `kept` is NULL, the Entrance keeps one instead. The record is taken over. NEW reference, or
+ * NULL with an exception set. */
 PyObject *record_run(RunRecord *record, PyObject **kept, PyFunctionObject *function, PyObject *const *args, size_t nargsf,
                      PyObject *kwnames);
 

@@ -79,13 +79,8 @@ site_vectorcall(PyObject *self, PyObject *const *Py_UNUSED(args), size_t Py_UNUS
     Py_RETURN_NONE;
 }
 
-static PyObject *
-site_get_callable(PyObject *self, void *Py_UNUSED(closure))
-{
-    Py_INCREF(self);
-    return self;
-}
-#else
+#endif
+
 static PyObject *
 site_launch(PyObject *self, PyObject *Py_UNUSED(args))
 {
@@ -98,9 +93,8 @@ static PyMethodDef site_method = {"wait", site_launch, METH_NOARGS, NULL};
 static PyObject *
 site_get_callable(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyCFunction_New(&site_method, self);
+    return vectorcall_callable(self, &site_method);
 }
-#endif
 
 static PyGetSetDef site_getset[] = {
     {"open", (getter)site_get_open, NULL, "Whether functions that the site has not met are asked about.", NULL},
@@ -110,16 +104,11 @@ static PyGetSetDef site_getset[] = {
 
 PyTypeObject CallSite_Type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.CallSite",
-    .tp_basicsize = sizeof(CallSite),
+    VECTORCALL_LAYOUT(CallSite),
     .tp_doc = "CallSite(callees, find=None)\n--\n\n"
               "A place in linked code where one of some Callees, or one that find(code, globals) answers, may be called.",
-#if PY_VERSION_HEX >= 0x03080000
-    .tp_flags = Py_TPFLAGS_DEFAULT | _Py_TPFLAGS_HAVE_VECTORCALL,
-    .tp_vectorcall_offset = offsetof(CallSite, vectorcall),
-    .tp_call = PyVectorcall_Call,
-#else
-    .tp_flags = Py_TPFLAGS_DEFAULT,
-#endif
+    .tp_flags = Py_TPFLAGS_DEFAULT | VECTORCALL_FLAG,
+    .tp_call = VECTORCALL_CALL,
     .tp_new = site_new,
     .tp_dealloc = (destructor)site_dealloc,
     .tp_getset = site_getset,

@@ -1,9 +1,10 @@
 /* Continuations of inlined calls: a frame of the callee that starts in the middle of its run.
  *
- * The code of a Continuation begins with a jump to the resume point. It needs some variables there. Linked code calls the
- * Continuation in the frame of the callee's caller, with one tuple: the function, then a value for each of those variables.
- * It runs in a frame like that of the call, so tracebacks and sys._getframe show the callee's frame. */
+ * The code of a Continuation begins with a jump to the resume point. It needs some variables there. Linked code calls
+ * the Continuation in the frame of the callee's caller, with one tuple: the function, then a value for each of those
+ * variables. It runs in a frame like that of the call, so tracebacks and sys._getframe show the callee's frame. */
 #include "hook/continuation.h"
+#include "cpython/vectorcall_slot_inl.h"
 #include "function/dispatch.h"
 #include "function/marks/code_marks_inl.h"
 #include "hook/shadow_frame.h"
@@ -12,9 +13,7 @@
 
 typedef struct {
     PyObject_HEAD
-#if PY_VERSION_HEX >= 0x03080000
-    vectorcallfunc vectorcall;
-#endif
+    VECTORCALL_FIELD
     PyCodeObject *code; /* owned */
     Py_ssize_t count;
     Py_ssize_t *slots; /* owned; the local or cell that each item of the tuple after the first sets */
@@ -110,14 +109,9 @@ continuation_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, Py
     return continuation_run((Continuation *)self, args[0]);
 }
 
-static PyObject *
-continuation_get_callable(PyObject *self, void *Py_UNUSED(closure))
-{
-    Py_INCREF(self);
-    return self;
-}
-#else
-/* The caller of this method has counted a level of recursion, which the continuation itself would not cost. */
+#endif
+
+/* Up to CPython 3.7. The caller has counted a level of recursion, which the continuation itself would not cost. */
 static PyObject *
 continuation_launch(PyObject *self, PyObject *state)
 {
@@ -133,9 +127,8 @@ static PyMethodDef continuation_method = {"continuation", continuation_launch, M
 static PyObject *
 continuation_get_callable(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyCFunction_New(&continuation_method, self);
+    return vectorcall_callable(self, &continuation_method);
 }
-#endif
 
 /* Set the indices of locals and cells; 0, or -1 with an exception set. */
 static int
@@ -164,7 +157,8 @@ continuation_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"code", "slots", NULL};
     PyObject *code, *slots; /* borrowed */
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!:Continuation", keywords, &PyCode_Type, &code, &PyTuple_Type, &slots)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!:Continuation", keywords, &PyCode_Type, &code, &PyTuple_Type,
+                                     &slots)) {
         return NULL;
     }
     Continuation *self = (Continuation *)type->tp_alloc(type, 0); /* owned, given away */
@@ -173,9 +167,7 @@ continuation_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     }
     Py_INCREF(code);
     self->code = (PyCodeObject *)code;
-#if PY_VERSION_HEX >= 0x03080000
-    self->vectorcall = continuation_vectorcall;
-#endif
+    VECTORCALL_SET(self, continuation_vectorcall);
     if (continuation_set_slots(self, slots) < 0) {
         Py_DECREF(self);
         return NULL;
@@ -198,15 +190,10 @@ static PyGetSetDef continuation_getset[] = {
 
 PyTypeObject Continuation_Type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Continuation",
-    .tp_basicsize = sizeof(Continuation),
+    VECTORCALL_LAYOUT(Continuation),
     .tp_doc = "Continuation(code, slots)\n--\n\nThe continuation of a call whose beginning a kernel has run.",
-#if PY_VERSION_HEX >= 0x03080000
-    .tp_flags = Py_TPFLAGS_DEFAULT | _Py_TPFLAGS_HAVE_VECTORCALL,
-    .tp_vectorcall_offset = offsetof(Continuation, vectorcall),
-    .tp_call = PyVectorcall_Call,
-#else
-    .tp_flags = Py_TPFLAGS_DEFAULT,
-#endif
+    .tp_flags = Py_TPFLAGS_DEFAULT | VECTORCALL_FLAG,
+    .tp_call = VECTORCALL_CALL,
     .tp_new = continuation_new,
     .tp_dealloc = (destructor)continuation_dealloc,
     .tp_getset = continuation_getset,

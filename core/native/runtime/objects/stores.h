@@ -4,7 +4,8 @@
 
 #include "launcher/abi.h"
 
-/* Boxes the words at `address` as an object of a BOX_ kind or of a NumPy scalar. Returns a new reference, or NULL with an exception set. */
+/* Boxes the words at `address` as an object of a BOX_ kind, or as a NumPy scalar. Returns a new reference, or NULL with
+ * an exception set. */
 PyObject *value_box(int64_t kind, int64_t address);
 
 #define DEEPEST_QUIET 4
