@@ -20,8 +20,9 @@ from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter.exceptions import caught_edges, handler_edges, without_raised
 from pijit.core.capture.interpreter.type_propagation import TypePropagator
 from pijit.core.capture.models.functions.closures import MADE_KNOWN
-from pijit.core.capture.models.iteration.comprehensions import may_be_object
+from pijit.core.capture.models.iteration import comprehensions
 from pijit.core.capture.models.objects.materialize import after_bytecode_saw
+from pijit.core.capture.models.objects.stored_values import may_be_object
 from pijit.core.capture.models.stdlib.context_managers import Manager, forget_managers, stranded
 from pijit.core.capture.state.block_version import Version
 from pijit.core.capture.state.cold_paths import has_long_work_after
@@ -259,7 +260,7 @@ class Analysis:
         instr = self.function.instructions[index]
         interpreter: Any = self.interpreter
         makes_part = instr.opname in opcodes.FUNCTION_PARTS
-        if makes_part and interpreter.makes_object(instr):  # the poisoned value was no object
+        if makes_part and comprehensions.makes_object(interpreter, instr):  # the poisoned value was no object
             return self.refused.get(index) or (Break("PJ217") if index in self.forced else None)
         poisoned = self.poisoned if likely or index in self.poisoned else self.rarely_poisoned
         cause = poisoned.get(index)

@@ -6,6 +6,7 @@ from typing import Any, Dict, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.interpreter.type_propagation import TypePropagator
+from pijit.core.capture.models.iteration import generators
 from pijit.core.capture.state.edges import RETURN
 from pijit.core.capture.state.heap_locations import is_location
 from pijit.core.capture.state.return_kinds import CallOutcome
@@ -39,5 +40,5 @@ class CalleePropagator(TypePropagator):
     def op_RETURN_VALUE(self, instr: Instr) -> None:
         if self.cfg.successors[instr.index]:
             raise Break("PJ206", opcode=instr.opname)
-        self.returned = self.handed_out(self.yields)
+        self.returned = generators.handed_out(self, self.yields)
         self.transfer = RETURN

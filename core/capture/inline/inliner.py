@@ -22,6 +22,7 @@ from pijit.core.capture.analysis.regions import Region, whole_region
 from pijit.core.capture.build.inlined_graph import InlineBuilder
 from pijit.core.capture.context import CaptureContext, MadeFunctionContext
 from pijit.core.capture.inline.callee_propagation import CalleePropagator
+from pijit.core.capture.models import exception_handlers
 from pijit.core.capture.models.containers.known_stores import Kinds, expect_after_call, lists_left
 from pijit.core.capture.models.functions.callees import (
     Callee,
@@ -35,10 +36,11 @@ from pijit.core.capture.models.functions.callees import (
 from pijit.core.capture.models.functions.function_values import ClosureContext, FunctionValue
 from pijit.core.capture.models.functions.recursion import Recursion
 from pijit.core.capture.models.functions.shared_cells import cells_of, shared_names
+from pijit.core.capture.models.functions.star_arguments import with_dicts
 from pijit.core.capture.models.iteration.generators import generator_of
 from pijit.core.capture.models.objects.instances import BorrowedObjects
 from pijit.core.capture.models.stdlib.known_managers import HELPER, managed, managing_function
-from pijit.core.capture.state.argument_binding import bind, with_dicts
+from pijit.core.capture.state.argument_binding import bind
 from pijit.core.capture.state.block_version import Version
 from pijit.core.capture.state.cold_paths import ColdPath, has_long_work_after, is_cold
 from pijit.core.capture.state.edges import RETURN
@@ -402,10 +404,10 @@ class Inliner:
     def _enter(self, interpreter: Interpreter, body: Body, name: str, context: CaptureContext,
                locals: Dict[str, Abstract]) -> Abstract:
         """The result of a call with these variables. An exception that the caller handles is an outcome."""
-        if not isinstance(context, CalleeContext) or not interpreter.may_catch():
+        if not isinstance(context, CalleeContext) or not exception_handlers.may_catch(interpreter):
             return self._enter_body(interpreter, body, name, context, locals)
         before, catching = interpreter.state.copy(), copy.copy(context)
-        catching.catches = interpreter.named()
+        catching.catches = exception_handlers.named(interpreter)
         try:
             return self._enter_body(interpreter, body, name, catching, locals)
         except Break:

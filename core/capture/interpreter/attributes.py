@@ -5,28 +5,27 @@ from __future__ import annotations
 import enum
 import types
 from collections import Counter
-from typing import Any, Dict, FrozenSet, Optional, Sequence, Union, cast
+from typing import Any, Dict, FrozenSet, Union, cast
 
 import numpy as np
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.models.containers.counters import rely_on_method
-from pijit.core.capture.models.functions.callees import paths_of
-from pijit.core.capture.models.numpy.library import named_items
+from pijit.core.capture.models.containers import constructions, contents
+from pijit.core.capture.models.containers.contents import named_items
+from pijit.core.capture.models.containers.counter_class import rely_on_method
+from pijit.core.capture.models.numpy import library, shapes
+from pijit.core.capture.models.numpy.shapes import transposed
+from pijit.core.capture.models.objects import locations
+from pijit.core.capture.models.objects.classes import class_object, paths_of
 from pijit.core.capture.models.objects.instances import virtual_attribute
 from pijit.core.capture.models.objects.introspection import method_of
 from pijit.core.capture.models.objects.list_elements import as_list_element, list_element_attribute
-from pijit.core.capture.models.objects.method_binding import (
-    bound_attribute,
-    class_object,
-    loaded_super,
-    super_attribute,
-)
+from pijit.core.capture.models.objects.method_binding import bound_attribute, loaded_super, super_attribute
 from pijit.core.capture.models.objects.named_tuples import as_tuple, field_position
 from pijit.core.capture.models.objects.special_methods import PLAIN
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars.complex import is_complex, part_of
+from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -44,9 +43,8 @@ from pijit.core.capture.values.lattice import (
 from pijit.core.capture.values.predicates import ClassHolds, IsObject
 from pijit.core.capture.values.virtual_object import VirtualObject, is_virtual_list
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import FLAG, INT, WORD, Array
+from pijit.core.graph.types import INT, Array
 from pijit.guards.facts import is_among, is_heap_type, type_name
 from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, is_plain_tuple, read_attribute, read_class_attribute
@@ -140,14 +138,14 @@ def _array_attribute(interpreter: Interpreter, owner: Tensor, name: str) -> Abst
         return Const(kind.dtype.itemsize)
     if name == "shape":
         known = interpreter.context.base.static_shape(interpreter.use(owner).source)
-        return interpreter.new_tuple(list(map(Const, known)) if known is not None else [
-            Number(INT, interpreter.dimension(owner, axis)) for axis in range(kind.ndim)])
+        return constructions.new_tuple(interpreter, list(map(Const, known)) if known is not None else [
+            Number(INT, shapes.dimension(interpreter, owner, axis)) for axis in range(kind.ndim)])
     if name == "size":
-        return Number(INT, interpreter.size(owner))
+        return Number(INT, shapes.size(interpreter, owner))
     if name == "T":
         return transposed(interpreter, owner)
     if name == "nbytes":
-        return interpreter.binary("*", Number(INT, interpreter.size(owner)), Const(kind.dtype.itemsize))
+        return interpreter.binary("*", Number(INT, shapes.size(interpreter, owner)), Const(kind.dtype.itemsize))
     if name == "real" and kind.dtype.kind != "c":
         return owner
     if name in ("real", "imag") and kind.dtype.kind == "c" and kind.ndim:
@@ -157,46 +155,8 @@ def _array_attribute(interpreter: Interpreter, owner: Tensor, name: str) -> Abst
         part.part = (owner.value, name)
         return part
     if name == "imag":
-        return interpreter.invoke(FUNCTIONS["imag"], [owner], {})
+        return library.invoke(interpreter, FUNCTIONS["imag"], [owner], {})
     raise Break("PJ204", attribute=name, object="array")
-
-
-def dimension(interpreter: Interpreter, owner: Tensor, axis: int) -> Value:
-    """``shape[axis]`` as a Python int."""
-    raw = interpreter.emit("dim", [ssa_value(owner)], WORD, {"axis": axis})
-    return interpreter.emit("same", [raw], INT)
-
-
-def size(interpreter: Interpreter, owner: Tensor, axes: Optional[Sequence[int]] = None) -> Value:
-    """The number of elements, in total or along some axes, as a Python int. It always fits into 64 bits."""
-    total = interpreter.emit("const", [], WORD, {"value": 1})
-    for axis in range(owner.type.ndim) if axes is None else axes:
-        length = interpreter.emit("dim", [ssa_value(owner)], WORD, {"axis": axis})
-        total = interpreter.emit("mul", [total, length], WORD)
-    return interpreter.emit("same", [total], INT)
-
-
-def require_shape(interpreter: Interpreter, one: Tensor, other: Tensor) -> None:
-    """Side exit unless two arrays have the same shape."""
-    for axis in range(one.type.ndim):
-        lengths = [interpreter.emit("dim", [ssa_value(array)], WORD, {"axis": axis}) for array in (one, other)]
-        flag = interpreter.emit("compare", lengths, FLAG, {"operator": "=="})
-        interpreter.emit("require", [flag], None, exits=True)
-
-
-def dim(interpreter: Interpreter, owner: Tensor, axis: int) -> Value:
-    """The length of an axis as a Python int."""
-    return interpreter.emit("same", [interpreter.emit("dim", [ssa_value(owner)], WORD, {"axis": axis})],
-                            INT)
-
-
-def transposed(interpreter: Interpreter, owner: Tensor) -> Abstract:
-    """``x.T``: always a new view object."""
-    kind = owner.type
-    layout = kind.layout if kind.ndim < 2 else {"C": "A", "F": "C"}.get(kind.layout, "A")
-    result = Array(kind.dtype, kind.ndim, layout, kind.writeable)
-    axes = tuple(reversed(range(kind.ndim)))
-    return Tensor(result, interpreter.emit("transpose", [ssa_value(owner)], result, {"axes": axes}))
 
 
 def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject], name: str) -> Abstract:
@@ -206,7 +166,7 @@ def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject
     if constant is not UNBOUND:
         return Const(constant)
     if name == "__name__" and has_plain_name(sample):
-        return interpreter.known_object(sample.__name__, *paths_of(owner).then(Inner, name))
+        return locations.known_object(interpreter, sample.__name__, *paths_of(owner).then(Inner, name))
     if name == "__class__" and isinstance(owner, OpaqueObject) and read_class_attribute(sample, name) is CLASS:
         interpreter.rely(paths_of(owner).then(ClassAttr, name), IsObject(CLASS))
         return class_object(interpreter, owner)
@@ -214,13 +174,13 @@ def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject
         position = field_position(read_attribute(type(sample), name))
         if position is not None:
             interpreter.rely(owner, ClassHolds(name, read_attribute(type(sample), name)))
-            return interpreter.item(owner, position)
+            return contents.item(interpreter, owner, position)
     element = as_list_element(interpreter, owner, name)
     if element is not None:
         return list_element_attribute(interpreter, element, name)
-    location = interpreter.attribute_location(owner, name)
+    location = locations.attribute_location(interpreter, owner, name)
     if location is not None:
-        return interpreter.read_location(location)
+        return locations.read_location(interpreter, location)
     found = UNBOUND if issubclass(type(sample), np.ndarray) else read_attribute(sample, name)
     if found is UNBOUND:
         bound = bound_attribute(interpreter, owner, sample, name)
@@ -229,10 +189,10 @@ def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject
         return bound
     if owner.root is None and owner.source is None and not issubclass(type(sample), (types.ModuleType, type)):
         raise Break("PJ204", attribute=name, object=type_name(type(sample)))
-    interpreter.reading(name, owner)
+    locations.reading(interpreter, name, owner)
     source = Attr(owner.source, name) if owner.source is not None else None
     root = Attr(owner.root, name) if owner.root is not None else None
-    return interpreter.known_object(found, source, root)
+    return locations.known_object(interpreter, found, source, root)
 
 
 def has_plain_name(sample: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.models.containers import constructions
 from pijit.core.capture.models.objects.composites import is_unmade
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.base import Composite
@@ -29,7 +30,7 @@ def op_DUP_TOP_TWO(interpreter: Interpreter, instr: Instr) -> None:
 def _twice(interpreter: Interpreter, value: Abstract) -> Abstract:
     """A value that is on the stack twice. The index of ``x[index] += ...`` need not become an object for that."""
     value = interpreter.use(value) if isinstance(value, Composite) else interpreter.alone(value)
-    return value if is_unmade(value) else interpreter.as_object(value)
+    return value if is_unmade(value) else constructions.as_object(interpreter, value)
 
 
 def op_ROT_N(interpreter: Interpreter, instr: Instr) -> None:

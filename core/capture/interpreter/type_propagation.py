@@ -8,8 +8,9 @@ from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.capture.context import CaptureContext
+from pijit.core.capture.interpreter import exceptions
 from pijit.core.capture.interpreter.interpreter import AbstractInterpreter
-from pijit.core.capture.models.objects.instances import shared
+from pijit.core.capture.models.containers.constructions import shared
 from pijit.core.capture.models.objects.materialize import made_object
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import CallOutcomes
@@ -39,7 +40,7 @@ class TypePropagator(AbstractInterpreter):
 
     def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
              exits: bool = False) -> Optional[Value]:
-        self.note_effect(name, exits)
+        exceptions.note_effect(self, name, exits)
         return None if type is None else Value(-1, type)
 
     def rehearse(self, later: Callable[[], Any]) -> None:
