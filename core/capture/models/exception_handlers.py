@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Callable, Optional, Tuple, cast
 
 from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.analysis.handler_clauses import names_in_clauses
 from pijit.core.bytecode.flow.control_flow import BlockEntry
+from pijit.core.bytecode.instructions.predicates import calls
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.stdlib.context_managers import Manager
 from pijit.core.capture.state.edges import ExceptionEdge
@@ -18,10 +20,6 @@ from pijit.core.capture.values.base import Thrown
 from pijit.core.capture.values.lattice import FRAGILE
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG
-
-CLAUSE = frozenset(["DUP_TOP", "LOAD_GLOBAL", "LOAD_ATTR", "BUILD_TUPLE", "COMPARE_OP", "POP_JUMP_IF_FALSE",
-                    "JUMP_IF_NOT_EXC_MATCH", "CHECK_EXC_MATCH", "NOP"])
-"""Instructions that a handler executes until it is clear that no clause matches the exception."""
 
 
 def handler(interpreter: Interpreter) -> Optional[BlockEntry]:
@@ -67,18 +65,11 @@ def is_named(interpreter: Interpreter, cls: type) -> bool:
 
 def named(interpreter: Interpreter) -> Tuple[int, ...]:
     """The ids of the classes that the clauses of the handler name."""
-    instructions, entry = interpreter.function.instructions, innermost_block(interpreter.cfg, interpreter.instr.index)
-    named, index = [], cast(BlockEntry, entry).handler
-    index += instructions[index].opname == "PUSH_EXC_INFO"
-    if instructions[index].opname == "POP_TOP":
+    entry, context = cast(BlockEntry, innermost_block(interpreter.cfg, interpreter.instr.index)), interpreter.context
+    names = names_in_clauses(interpreter.function.instructions, entry.handler)
+    if names is None:
         return (id(BaseException),)
-    while instructions[index].opname in CLAUSE:
-        if instructions[index].opname == "LOAD_GLOBAL":
-            name = instructions[index].value
-            named.append(interpreter.context.globals.get(name, interpreter.context.builtins.get(name)))
-        target = instructions[index].target
-        index = target if target is not None else index + 1
-    return tuple(map(id, named))
+    return tuple(id(context.globals.get(name, context.builtins.get(name))) for name in names)
 
 
 def leads_out(interpreter: Interpreter) -> bool:
@@ -105,7 +96,7 @@ def raise_rarely(interpreter: Interpreter, flag: Value, cls: type, never: Callab
 def may_catch(interpreter: Interpreter) -> bool:
     """Whether exceptions of an inlined call may lead to the handler. No value on the stack may live inside one
     segment."""
-    return (interpreter.instr.opname.startswith("CALL_") and interpreter.gives_result()
+    return (calls(interpreter.instr) and interpreter.gives_result()
             and handler(interpreter) is not None
             and not any(isinstance(value, FRAGILE) for value in interpreter.state.stack))
 

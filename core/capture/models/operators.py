@@ -1,7 +1,6 @@
 """Operators on abstract values: the IR operation that an operator becomes, with exact result types.
 
-`AbstractInterpreter` binds these functions. The result must be exactly CPython's and NumPy's. The operator raises
-`Break` where that is not certain.
+The result must be exactly CPython's and NumPy's. The operator raises `Break` where that is not certain.
 """
 
 from __future__ import annotations

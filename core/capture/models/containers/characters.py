@@ -1,7 +1,7 @@
 """Characters of strings and items of bytes, read at run time.
 
 A string from outside whose characters are read is known by its class, not by its value (`CaptureContext.texts`). So
-calls with other strings use the same kernels. `AbstractInterpreter` binds these functions.
+calls with other strings use the same kernels.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Tuples, lists and dicts: items and lengths, read under guards where the container comes from outside.
 
 An item that is read is fetched again whenever a segment starts. So the caller may change a container between calls,
-and bytecode may change it between segments. A kernel never uses its old contents. The interpreter inherits
-`Containers`.
+and bytecode may change it between segments. A kernel never uses its old contents.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""The class Counter: guards on its methods, which the program may replace on the class or on the object.
-"""
+"""The class Counter: guards on its methods, which the program may replace on the class or on the object."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Literals of tuples, lists, dicts and sets: the contents are known until something may change them.
 
 A list or dict is made at once, as a real object with one identity. Its operation is removed where nothing needs the
-object. `interpreter/container_literals.py` interprets the instructions. `AbstractInterpreter` binds these functions.
+object. `interpreter/container_literals.py` interprets the instructions.
 """
 
 from __future__ import annotations

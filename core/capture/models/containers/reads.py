@@ -4,7 +4,6 @@ The kernel reads an item when the instruction is reached. It exits before the re
 another type. So earlier effects and aliases of the container do not matter.
 
 The expected type comes from type feedback, or else from the items that the container has during capture.
-`AbstractInterpreter` binds these functions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Strings made from numbers and other strings: kernels call the functions that Python calls.
 
 Formatting a number of Python or NumPy runs no user code. Formatting any other object may, so it stays bytecode.
-`AbstractInterpreter` binds these functions.
 """
 
 from __future__ import annotations

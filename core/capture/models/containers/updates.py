@@ -1,7 +1,4 @@
-"""Effects on lists, dicts and sets: instructions and methods that change them, done at once.
-
-`AbstractInterpreter` binds these functions.
-"""
+"""Effects on lists, dicts and sets: instructions and methods that change them, done at once."""
 
 from __future__ import annotations
 

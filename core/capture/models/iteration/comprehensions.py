@@ -3,7 +3,7 @@
 Making such a function leaves no trace, so it is captured. No segment can start with its value. A call of it is
 inlined with what its free variables hold. A side exit repeats all of it, because nothing has seen the list by then.
 A named function is made where the kernel exits, if it is still called after that. `interpreter/function_making.py`
-interprets the instructions. `AbstractInterpreter` binds the functions of this file.
+interprets the instructions.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The loop steps a `GeneratorFrame` natively. Where the kernel exits, the generator, map or filter object is made in its
 current state. Until then its body has no frame. So bytecode makes each step that would raise, or that could exit
-after an effect of its own. `AbstractInterpreter` binds these functions.
+after an effect of its own.
 """
 
 from __future__ import annotations

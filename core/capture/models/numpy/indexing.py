@@ -9,7 +9,7 @@ from typing import Any, List, Tuple
 
 import numpy as np
 
-from pijit.core.bytecode.instructions.opcodes import PRESENT
+from pijit.core.bytecode.instructions.predicates import stores_back
 from pijit.core.capture.models.containers import contents
 from pijit.core.capture.models.numpy import shapes
 from pijit.core.capture.models.protocol import Interpreter
@@ -29,9 +29,6 @@ from pijit.core.capture.values.lattice import (
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, Array, numpy_scalar
-
-STORING_BACK = ["SWAP", "ROT_TWO", "STORE_SUBSCR"] if "SWAP" in PRESENT else ["ROT_THREE", "STORE_SUBSCR"]
-"""The instructions after the operator of ``x[i] += ...``."""
 
 
 def index_items(interpreter: Interpreter, index: Abstract) -> List[Abstract]:
@@ -55,9 +52,8 @@ def updates_picked(interpreter: Interpreter) -> bool:
 
     A slice is on the stack, so no exit could follow if the operator wrote into the array of the selected elements.
     """
-    following = interpreter.function.instructions[
-        interpreter.instr.index + 1:interpreter.instr.index + 1 + len(STORING_BACK)]
-    if [instr.opname for instr in following] != STORING_BACK or len(interpreter.state.stack) < 2:
+    following = interpreter.function.instructions[interpreter.instr.index + 1:interpreter.instr.index + 4]
+    if not stores_back(following) or len(interpreter.state.stack) < 2:
         return False
     owner, index = interpreter.state.stack[-2:]
     return isinstance(owner, Tensor) and class_of(index) is tuple and gathers(interpreter, index) and any(

@@ -1,7 +1,7 @@
 """Calls of NumPy functions that kernels make unchanged; graph/library.py has a row for each function.
 
 The type of the result is found as typing/library_result_types.py says. The kernel checks it and exits where it
-differs. `AbstractInterpreter` binds these functions.
+differs.
 """
 
 from __future__ import annotations

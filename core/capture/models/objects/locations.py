@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Iterable, Optional
 
+from pijit.core.bytecode.instructions.predicates import finds_shared
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.profile.samples import is_stored_in_elements
 from pijit.core.capture.state.class_attributes import as_owner, searched_for
@@ -16,10 +17,6 @@ from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.lattice import Abstract, OpaqueObject, Unbound, Unknown, known_of
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
-
-LOOKUPS = frozenset(["BINARY_SUBSCR", "CALL_METHOD", "CALL_METHOD_KW"])
-"""Instructions that push a container to which other paths may lead. A change may then concern any container of its
-class."""
 
 
 def changing(interpreter: Interpreter, location: Any, owner: Abstract, relied: bool = True) -> None:
@@ -31,7 +28,7 @@ def changing(interpreter: Interpreter, location: Any, owner: Abstract, relied: b
         if location is dict and _is_namespace(interpreter, owner.sample):
             raise Break("PJ220", object=describe(owner), because="global variables are in it")
         interpreter.context.changed.add((location, identity_of(owner)))
-    elif instr_of(interpreter, owner) in LOOKUPS:
+    elif _is_found_shared(interpreter, owner):  # the change may concern any container of its class
         interpreter.context.changed.add((location, None))
     interpreter.note_access(location, owner, True, relied)
     if type(location) is not str:  # attribute stores change no list or dict that the function has made
@@ -45,10 +42,10 @@ def _is_namespace(interpreter: Interpreter, sample: Any) -> bool:
     return sample is context.base.globals or sample is context.globals or "__builtins__" in sample
 
 
-def instr_of(interpreter: Interpreter, value: Abstract) -> str:
-    """The name of the instruction that made a value, or ""."""
+def _is_found_shared(interpreter: Interpreter, value: Abstract) -> bool:
+    """Whether a value comes from an instruction that may push an object to which other paths lead."""
     instructions = interpreter.context.function.instructions
-    return instructions[value.defined_at].opname if 0 <= value.defined_at < len(instructions) else ""
+    return 0 <= value.defined_at < len(instructions) and finds_shared(instructions[value.defined_at])
 
 
 def reading(interpreter: Interpreter, location: Any, owner: Abstract) -> None:
