@@ -62,8 +62,6 @@ class Analysis:
     ``peeled`` are headers of loops over generators whose first iteration has its own version.
     """
 
-    propagator = TypePropagator
-
     def __init__(self, analysed: AnalysedCode, liveness: Liveness, context: CaptureContext, entry: FrameState,
                  forced: FrozenSet[int] = frozenset()) -> None:
         self.analysed, self.cfg, self.function = analysed, analysed.cfg, analysed.function
@@ -84,8 +82,11 @@ class Analysis:
         self.by_block: Dict[int, List[Version]] = {}
         self.loop_exits: Dict[Version, Dict[int, Tuple[int, FrameState]]] = {}
         self.likely = True
-        self.interpreter = self.propagator(self.function, context, self.cfg, liveness)
+        self.interpreter = self._new_propagator()
         self.interpreter.unhandled = self.unhandled
+
+    def _new_propagator(self) -> TypePropagator:
+        return TypePropagator(self.function, self.context, self.cfg, self.liveness)
 
     def run(self) -> "Analysis":
         """Propagate until stable. Repeat if a run finds effects, or values that cannot leave a kernel."""

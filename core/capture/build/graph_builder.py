@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Set, Tuple, cast, overload
 
-from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import unwound_level
 from pijit.core.bytecode.instructions.opcodes import FUNCTION_MAKER
@@ -87,9 +85,7 @@ class GraphBuilder(AbstractInterpreter):
     value_parts = block_arguments.value_parts
 
     def __init__(self, analysis: Analysis, region: Region, name: str, depth: Optional[int] = None) -> None:
-        super().__init__(analysis.function, analysis.context)
-        self.cfg: CFG = analysis.cfg
-        self.liveness: Liveness = analysis.liveness
+        super().__init__(analysis.function, analysis.context, analysis.cfg, analysis.liveness)
         self.analysis = analysis
         self.region = region
         self.graph = Graph(name)

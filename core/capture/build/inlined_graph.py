@@ -80,7 +80,6 @@ class InlineBuilder(GraphBuilder):
         self.home = parent.home
         self.origin = Origin(analysis.name, here if here != self.home else "")
         self.returns: Dict[int, List[Tuple[Block, List[Abstract]]]] = {}
-        self.returned: Any = None
         self.points: Dict[SideExit, Tuple[int, FrameState]] = {}
         self.inside: Set[SideExit] = set()
 

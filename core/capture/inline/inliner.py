@@ -84,21 +84,23 @@ class CalleeAnalysis(Analysis):
         region: the blocks to build.
     """
 
-    propagator = CalleePropagator
+    interpreter: CalleePropagator
     region: Region
     outcomes: List[CallOutcome]
     written: List[str]
 
     def __init__(self, body: Body, context: CaptureContext, entry: FrameState, name: str) -> None:
+        self.yields = body.yields
         super().__init__(body.analysed, body.liveness, context, entry)
         self.name = name
         self.doomed = body.doomed
-        self.yields = self.interpreter.yields = body.yields  # type: ignore[attr-defined]
         self.returned: Dict[Version, CallOutcome] = {}
         self.lists: Dict[Version, Kinds] = {}
         self.outcome_numbers: Dict[Any, int] = {}
         self.left: Dict[Version, Break] = {}
-        self.interpreter.predicted, self.interpreter.thrown = {}, {}  # type: ignore[attr-defined]
+
+    def _new_propagator(self) -> CalleePropagator:
+        return CalleePropagator(self.function, self.context, self.cfg, self.liveness, self.yields)
 
     def finish(self) -> "CalleeAnalysis":
         """Run the analysis. Raises Break if the callee cannot be inlined."""
@@ -184,8 +186,8 @@ class CalleeAnalysis(Analysis):
 
     def _sort(self, versions: List[Version]) -> None:
         """Set the outcomes of the call if these versions return."""
-        thrown: Dict[Any, CallOutcome] = self.interpreter.thrown  # type: ignore[attr-defined]
-        keys = [*versions, *thrown]
+        thrown = self.interpreter.thrown
+        keys: List[Any] = [*versions, *thrown]
         found = [CallOutcome(result, {name: locations[name] for name in self.written})
                  for result, locations, _ in [*map(self.returned.__getitem__, versions), *thrown.values()]]
         groups = sort_outcomes(found)
@@ -211,15 +213,15 @@ class CalleeAnalysis(Analysis):
         if cause.leaves or not inside:
             return inside
         own = cast(int, self.cfg.block_of[index])
-        for number, jumps in self.interpreter.predicted.items():  # type: ignore[attr-defined]
-            successors = self.cfg.successors[number]
-            if len(successors) == 2 and self.cfg.dominates(self.cfg.block_of[successors[jumps]], own):
+        for number, jumps in self.interpreter.predicted.items():
+            successors = self.cfg.successors[number] or []
+            if len(successors) == 2 and self.cfg.dominates(cast(int, self.cfg.block_of[successors[jumps]]), own):
                 return False
         return is_cold(self.cfg, self.liveness, index)
 
     def _interpret(self, version: Version) -> List[Version]:
         self.left.pop(version, None)
-        thrown = self.interpreter.thrown  # type: ignore[attr-defined]
+        thrown = self.interpreter.thrown
         for key in [key for key in thrown if key[0] == version.number]:
             del thrown[key]
         try:
@@ -258,7 +260,7 @@ class CalleeAnalysis(Analysis):
     def forget(self) -> None:
         super().forget()
         self.returned, self.left, self.lists = {}, {}, {}
-        self.interpreter.thrown.clear()  # type: ignore[attr-defined]
+        self.interpreter.thrown.clear()
 
 
 class Inliner:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional, cast
+from typing import TYPE_CHECKING, Optional, cast
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import Blocks, unwound_level
@@ -18,6 +18,9 @@ from pijit.core.capture.values.base import raised_in
 from pijit.core.capture.values.lattice import Const, Number
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG
+
+if TYPE_CHECKING:
+    from pijit.core.capture.interpreter.interpreter import AbstractInterpreter
 
 MAKES_BOOL = "TO_BOOL" in PRESENT
 """Whether the argument of a comparison says that its result is converted to bool (3.13)."""
@@ -78,20 +81,20 @@ def jump_if(interpreter: Interpreter, when: bool, keep: Optional[bool]) -> None:
     interpreter.transfer = Transfer(TransferKind.BRANCH, flag, lambda: [value] if keep is not None else [])
 
 
-def op_POP_JUMP_IF_FALSE(interpreter: Interpreter, instr: Instr) -> None:
+def op_POP_JUMP_IF_FALSE(interpreter: AbstractInterpreter, instr: Instr) -> None:
     interpreter.jump_if(False, None)
 
 
-def op_POP_JUMP_IF_TRUE(interpreter: Interpreter, instr: Instr) -> None:
+def op_POP_JUMP_IF_TRUE(interpreter: AbstractInterpreter, instr: Instr) -> None:
     interpreter.jump_if(True, None)
 
 
-def op_POP_JUMP_IF_NONE(interpreter: Interpreter, instr: Instr) -> None:
+def op_POP_JUMP_IF_NONE(interpreter: AbstractInterpreter, instr: Instr) -> None:
     interpreter.push(interpreter.compare("is", interpreter.pop(), Const(None)))
     interpreter.jump_if(True, None)
 
 
-def op_POP_JUMP_IF_NOT_NONE(interpreter: Interpreter, instr: Instr) -> None:
+def op_POP_JUMP_IF_NOT_NONE(interpreter: AbstractInterpreter, instr: Instr) -> None:
     interpreter.push(interpreter.compare("is", interpreter.pop(), Const(None)))
     interpreter.jump_if(False, None)
 
@@ -108,11 +111,11 @@ def op_TO_BOOL(interpreter: Interpreter, instr: Instr) -> None:
                          else Number(BOOL, interpreter.emit("flag", [conversions.truth(interpreter, value)], BOOL)))
 
 
-def op_JUMP_IF_FALSE_OR_POP(interpreter: Interpreter, instr: Instr) -> None:
+def op_JUMP_IF_FALSE_OR_POP(interpreter: AbstractInterpreter, instr: Instr) -> None:
     interpreter.jump_if(False, False)
 
 
-def op_JUMP_IF_TRUE_OR_POP(interpreter: Interpreter, instr: Instr) -> None:
+def op_JUMP_IF_TRUE_OR_POP(interpreter: AbstractInterpreter, instr: Instr) -> None:
     interpreter.jump_if(True, True)
 
 

@@ -48,6 +48,7 @@ from pijit.core.capture.state.return_kinds import CallOutcome
 from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
+    UNBOUND,
     Abstract,
     Const,
     LoopIterator,
@@ -108,8 +109,8 @@ class AbstractInterpreter:
     split = exceptions.split
     throw = exceptions.throw
 
-    def __init__(self, function: Function, context: CaptureContext) -> None:
-        self.function = function
+    def __init__(self, function: Function, context: CaptureContext, cfg: CFG, liveness: Liveness) -> None:
+        self.function, self.cfg, self.liveness = function, cfg, liveness
         self.context = context
         self.state = FrameState({}, [])
         self.instr: Instr = function.instructions[0]
@@ -118,13 +119,11 @@ class AbstractInterpreter:
         self.before = self.state
         self.unhandled: Set[int] = set()
         self.derived = False
+        self.returned: Abstract = UNBOUND
         self.work = context.base.work
 
     # implemented by the two clients
 
-    cfg: CFG
-    liveness: Liveness
-    returned: Abstract
     wrote = False
     version = 0
     block: Any = None
@@ -278,12 +277,6 @@ class AbstractInterpreter:
         if isinstance(value, Unknown):
             raise Break(value.reason)
         return value
-
-    def take_many(self, count: int) -> List[Abstract]:
-        """``count`` values to move, in the order in which they were pushed."""
-        values = [self.take() for _ in range(count)]
-        values.reverse()
-        return values
 
     def pop_many(self, count: int) -> List[Abstract]:
         """``count`` values, in the order in which they were pushed."""

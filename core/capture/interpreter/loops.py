@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import List
+from typing import TYPE_CHECKING, List
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.rewrite.generator_steps import START
@@ -16,6 +16,9 @@ from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.generator_frame import GeneratorFrame, begun, is_generating
 from pijit.core.capture.values.lattice import Abstract, Const, Lazy, UnescapedFunction
 from pijit.core.errors import Break
+
+if TYPE_CHECKING:
+    from pijit.core.capture.interpreter.interpreter import AbstractInterpreter
 
 
 def is_stepped_alone(interpreter: Interpreter, instr: Instr) -> bool:
@@ -43,7 +46,7 @@ def op_GET_ITER(interpreter: Interpreter, instr: Instr) -> None:
     interpreter.push(iterator_over(interpreter, interpreter.pop()))
 
 
-def op_FOR_ITER(interpreter: Interpreter, instr: Instr) -> None:
+def op_FOR_ITER(interpreter: AbstractInterpreter, instr: Instr) -> None:
     value = interpreter.pop()
     if is_generating(value):
         generators.step_generator(interpreter, value)

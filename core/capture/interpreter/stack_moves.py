@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import List
+
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers import constructions
 from pijit.core.capture.models.objects.composites import is_unmade
@@ -23,8 +25,15 @@ def op_DUP_TOP(interpreter: Interpreter, instr: Instr) -> None:
 
 
 def op_DUP_TOP_TWO(interpreter: Interpreter, instr: Instr) -> None:
-    pair = [_twice(interpreter, value) for value in interpreter.take_many(2)]
+    pair = [_twice(interpreter, value) for value in _taken(interpreter, 2)]
     interpreter.state.stack += pair + pair
+
+
+def _taken(interpreter: Interpreter, count: int) -> List[Abstract]:
+    """``count`` values to move, in the order in which they were pushed."""
+    values = [interpreter.take() for _ in range(count)]
+    values.reverse()
+    return values
 
 
 def _twice(interpreter: Interpreter, value: Abstract) -> Abstract:
@@ -39,7 +48,7 @@ def op_ROT_N(interpreter: Interpreter, instr: Instr) -> None:
 
 def rotate(interpreter: Interpreter, count: int) -> None:
     """Move the top below ``count - 1`` others."""
-    values = interpreter.take_many(count)
+    values = _taken(interpreter, count)
     interpreter.state.stack += [values[-1]] + values[:-1]
 
 
@@ -53,6 +62,6 @@ def op_COPY(interpreter: Interpreter, instr: Instr) -> None:
 
 
 def op_SWAP(interpreter: Interpreter, instr: Instr) -> None:
-    values = interpreter.take_many(instr.arg or 0)
+    values = _taken(interpreter, instr.arg or 0)
     values[0], values[-1] = values[-1], values[0]
     interpreter.state.stack += values

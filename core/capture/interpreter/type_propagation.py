@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Optional, overload
 
-from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.bytecode.analysis.liveness import Liveness
-from pijit.core.bytecode.codec.decode import Function
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter import exceptions
 from pijit.core.capture.interpreter.interpreter import AbstractInterpreter
@@ -24,11 +21,6 @@ from pijit.core.graph.types import CELL, Type
 
 class TypePropagator(AbstractInterpreter):
     """The interpreter that only propagates types: operations become typed placeholders."""
-
-    def __init__(self, function: Function, context: CaptureContext, cfg: CFG, liveness: Liveness) -> None:
-        super().__init__(function, context)
-        self.cfg = cfg
-        self.liveness = liveness
 
     @overload
     def emit(self, name: str, args: List[Value], type: Type, attrs: Optional[Dict[str, Any]] = None,

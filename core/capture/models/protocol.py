@@ -7,7 +7,7 @@ A model that cannot do something raises `Break`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, ContextManager, Dict, List, Optional, Set, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ContextManager, Dict, List, Optional, Set, TypeVar, overload
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import Liveness
@@ -133,9 +133,6 @@ class Interpreter(Protocol):
     def is_in_loop(self) -> bool:
         """Whether the instruction is in a loop of its function."""
 
-    def jump_if(self, when: bool, keep: Optional[bool]) -> None:
-        """Jump if the truth of the top is ``when``. ``keep``: the truth value for which the top stays on the stack."""
-
     def may_report(self) -> bool:
         """Whether a kernel may exit after the instruction, so that the flags of its write are reported."""
 
@@ -159,9 +156,6 @@ class Interpreter(Protocol):
 
     def push(self, value: Abstract) -> None:
         """Push a value; the instruction is its defining instruction if it has none."""
-
-    def rehearse(self, later: Callable[[], Any]) -> None:
-        """Run the code of an edge during analysis, so that a Break on it is one of the instruction."""
 
     def rely(self, value: Any, condition: Any) -> None:
         """Note that more than the type of a value or of the content of a Place is relied on: one of `predicates`."""
@@ -192,9 +186,6 @@ class Interpreter(Protocol):
 
     def take(self) -> Abstract:
         """As `pop`, for an instruction that only moves the value, so that no fact about it is relied on."""
-
-    def take_many(self, count: int) -> List[Abstract]:
-        """``count`` values to move, in the order in which they were pushed."""
 
     def throw(self, cls: type, block: Any) -> None:
         """In an inlined callee: continue at the caller's handler when the block is reached."""
