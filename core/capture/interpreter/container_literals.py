@@ -87,9 +87,8 @@ def op_BUILD_TUPLE_UNPACK_WITH_CALL(interpreter: Interpreter, instr: Instr) -> N
     """``f(a, *b)`` up to CPython 3.8."""
     parts = interpreter.pop_many(instr.arg or 0)
     items = _chained(interpreter, parts[:-1])
-    interpreter.push(constructions.new_tuple(interpreter, items
-                                             + starred_or_break(interpreter, interpreter.state.stack[-1],
-                                                                                   len(items), parts[-1])))
+    items += starred_or_break(interpreter, interpreter.state.stack[-1], len(items), parts[-1])
+    interpreter.push(constructions.new_tuple(interpreter, items))
 
 
 def op_BUILD_MAP_UNPACK(interpreter: Interpreter, instr: Instr) -> None:

@@ -84,8 +84,8 @@ def binary(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstrac
     if found is None and (isinstance(left, Tensor) or isinstance(right, Tensor)):
         return _array_binary(interpreter, symbol, left, right)
     if found is None:
-        found = strings.of_texts(interpreter, symbol, left, right) or literals.of_sequences(interpreter, symbol, left,
-                                                                                            right)
+        found = (strings.of_texts(interpreter, symbol, left, right)
+                 or literals.of_sequences(interpreter, symbol, left, right))
     return found if found is not None else _scalar_binary(interpreter, symbol, left, right)
 
 
@@ -104,8 +104,8 @@ def compare(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstra
         return ufunc_call(interpreter, COMPARE_UFUNCS[symbol], [left, right])
     known = compare_special(interpreter, symbol, left, right)
     if known is None:
-        known = comparisons.compare_objects(interpreter, symbol, left, right) or strings.of_texts(interpreter, symbol,
-                                                                                                  left, right)
+        known = (comparisons.compare_objects(interpreter, symbol, left, right)
+                 or strings.of_texts(interpreter, symbol, left, right))
     return known if known is not None else _scalar_compare(interpreter, symbol, left, right)
 
 
@@ -190,8 +190,7 @@ def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstrac
         if reports:
             attrs["reports"] = True
         interpreter.emit("ufunc_into", [ssa_value(out)] + [conversions.any_value(interpreter, v) for v in operands],
-                         None, attrs,
-                         exits=True)
+                         None, attrs, exits=True)
         if reports:
             interpreter.report(FlagReport(ufunc.__name__), out)
         return out

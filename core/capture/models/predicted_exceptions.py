@@ -88,7 +88,8 @@ def check_division(interpreter: Interpreter) -> None:
     if left is not None and right is not None and left.family == right.family == "py":
         divisor = interpreter.use(interpreter.state.stack[-1])
         if not isinstance(divisor, Const):
-            exception_handlers.raise_where(interpreter, 
+            exception_handlers.raise_where(
+                interpreter,
                 lambda: negated(interpreter, interpreter.emit("truth", [interpreter.number_value(divisor)], FLAG)),
                 ZeroDivisionError)
 
@@ -115,7 +116,8 @@ def check_axes(interpreter: Interpreter, owner: Tensor, items: Iterable[Abstract
     if len(kinds) <= owner.type.ndim and all(kind is not None and kind.dtype.kind in "iu" for kind in kinds):
         for axis, item in enumerate(items):
             if not isinstance(item, Const):
-                exception_handlers.raise_where(interpreter, 
+                exception_handlers.raise_where(
+                    interpreter,
                     lambda: out_of_range(interpreter, interpreter.word(interpreter.use(item)), interpreter.emit(
                         "dim", [ssa_value(owner)], WORD, {"axis": axis})), IndexError)
 

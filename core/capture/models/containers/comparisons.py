@@ -44,8 +44,8 @@ def contains(interpreter: Interpreter, owner: Abstract, value: Abstract) -> Abst
         return range_contains(interpreter, owner, value)
     if class_of(owner) is dict or is_among(class_of(owner), SETS) and not isinstance(owner, Const):
         key = interpreter.constant(value)
-        if expectations.is_changing(interpreter, owner) or class_of(owner) is not dict or not is_exactly(key,
-                                                                                                         ITEM_KEYS):
+        if (expectations.is_changing(interpreter, owner) or class_of(owner) is not dict
+                or not is_exactly(key, ITEM_KEYS)):
             return reads.has_key_now(interpreter, owner, value)
         return Const(contents.holds_item(interpreter, owner, key))
     if isinstance(owner, Const) and type(owner.object) is frozenset:

@@ -77,8 +77,8 @@ def repeated(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optio
     if (times is None and is_short(interpreter, owner)
             and any(class_of(item) is slice for item in contents.items_of(interpreter, owner) or ())):
         times = interpreter.constant(count)  # an index, whose length decides which axes the other items are for
-    if times is None or not is_short(interpreter, owner) or contents.length_of(interpreter,
-                                                                               owner) * times > LONGEST_REPEATED:
+    if (times is None or not is_short(interpreter, owner)
+            or contents.length_of(interpreter, owner) * times > LONGEST_REPEATED):
         made = list_type(owner) if kind is list else Object(kind)
         return made_by(interpreter, "operator.mul", made,
                        [interpreter.object_value(owner), interpreter.number_value(count)])

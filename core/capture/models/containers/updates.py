@@ -59,7 +59,7 @@ def store_key(interpreter: Interpreter, owner: Abstract, index: Abstract, value:
     name, operands = key_operands.keyed(interpreter, "store_key", owner, index)
     expect_entry(interpreter.state, owner, (entry_kind(index), entry_kind(value)))
     container_effects.effect(interpreter, name, owner, operands + [stored_values.stored_value(interpreter, value)],
-                   not _is_loops_key(interpreter, owner, index))
+                             not _is_loops_key(interpreter, owner, index))
 
 
 def _is_loops_key(interpreter: Interpreter, owner: Abstract, index: Abstract) -> bool:
@@ -105,7 +105,7 @@ def multiply(interpreter: Interpreter, owner: Abstract, count: Abstract) -> Abst
                    interpreter.object_value(Const(slice(None))))
     owner = lengthened(owner, item_kinds(owner))
     container_effects.effect(interpreter, "store_slice", owner,
-                   [interpreter.object_value(owner), whole, interpreter.object_value(made)])
+                             [interpreter.object_value(owner), whole, interpreter.object_value(made)])
     return owner
 
 
@@ -135,8 +135,8 @@ def _append(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
         change_virtual_object(interpreter, owner.token, as_left(stored))
         return Const(None)
     loosen(interpreter.state, *arguments)
-    container_effects.effect(interpreter, "append", arguments[0],
-                   [interpreter.object_value(arguments[0]), stored_values.stored_value(interpreter, arguments[1])])
+    operands = [interpreter.object_value(arguments[0]), stored_values.stored_value(interpreter, arguments[1])]
+    container_effects.effect(interpreter, "append", arguments[0], operands)
     return Const(None)
 
 
@@ -147,8 +147,8 @@ def _insert(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
     owner, index, value = arguments
     loosen(interpreter.state, owner, value)
     container_effects.effect(interpreter, "insert", owner,
-                   [interpreter.object_value(owner), interpreter.word(index),
-                    stored_values.stored_value(interpreter, value)])
+                             [interpreter.object_value(owner), interpreter.word(index),
+                              stored_values.stored_value(interpreter, value)])
     return Const(None)
 
 
@@ -264,8 +264,8 @@ def _of_set(name: str) -> Handler:
         key_operands.require_key(interpreter, arguments[1])
         if name == "add":
             expect_entry(interpreter.state, arguments[0], (entry_kind(arguments[1]),))
-        container_effects.effect(interpreter, "set_" + name, arguments[0],
-                       [interpreter.object_value(arguments[0]), stored_values.stored_value(interpreter, arguments[1])])
+        operands = [interpreter.object_value(arguments[0]), stored_values.stored_value(interpreter, arguments[1])]
+        container_effects.effect(interpreter, "set_" + name, arguments[0], operands)
         return Const(None)
     return call
 
@@ -276,7 +276,7 @@ def _remove(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
     only(arguments, keywords, "remove", 2)
     owner, value = arguments
     container_effects.effect(interpreter, "delete_item", owner,
-                   [interpreter.object_value(owner), found_position(interpreter, owner, value)])
+                             [interpreter.object_value(owner), found_position(interpreter, owner, value)])
     return Const(None)
 
 
@@ -296,13 +296,13 @@ def _sort(interpreter: Interpreter, arguments: List[Abstract], keywords: Argumen
         made = interpreter.call(Const(sorted), [arguments[0]], dict(keywords))
         whole = interpreter.object_value(Const(slice(None)))
         container_effects.effect(interpreter, "store_slice", arguments[0],
-                       [interpreter.object_value(arguments[0]), whole, interpreter.object_value(made)])
+                                 [interpreter.object_value(arguments[0]), whole, interpreter.object_value(made)])
         return Const(None)
     backwards = interpreter.constant(keywords.get("reverse", Const(False)))
     if len(arguments) != 1 or set(keywords) - {"reverse"} or not is_among(type(backwards), (bool, int)):
         raise Break("PJ211", callee="sort")
     container_effects.effect(interpreter, "sort", arguments[0],
-                   [interpreter.object_value(arguments[0]), interpreter.word(Const(int(bool(backwards))))])
+                             [interpreter.object_value(arguments[0]), interpreter.word(Const(int(bool(backwards))))])
     return Const(None)
 
 

@@ -185,7 +185,7 @@ def new_closure(interpreter: Interpreter, instr: Any) -> FunctionValue:
     positional = (contents.items_of(interpreter, defaults) or []) if flags & WITH_DEFAULTS else []
     late = tuple(_number_of(interpreter, instr, name, cell) for name, cell in zip(code.co_freevars, cells.items))
     held = [cell.content if isinstance(cell, CellRef) else cell
-                for cell, number in zip(cells.items, late) if number is None]
+            for cell, number in zip(cells.items, late) if number is None]
     parts = [*positional, *(named.items if isinstance(named, KnownContainer) else ()), *shared(interpreter, held)]
     for part in parts:
         require_known(part)

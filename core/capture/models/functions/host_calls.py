@@ -38,8 +38,8 @@ def host_call(interpreter: Interpreter, callee: Const, arguments: List[Abstract]
     is_print = callee.object is print
     if not is_print and (len(values) != 2 or class_of(values[1]) is not str):
         raise Break("PJ211", callee=callee.object.__name__)
-    result = Const(None) if is_print else characters.made_text(interpreter, "builtins.len", values[1:],
-                                                               INT)  # before the effect
+    result = (Const(None) if is_print  # before the effect
+              else characters.made_text(interpreter, "builtins.len", values[1:], INT))
     interpreter.emit("host_call", [stored_values.stored_value(interpreter, value) for value in values], None,
                      {"function": callee.object, "names": tuple(keywords)}, exits=True)
     return result

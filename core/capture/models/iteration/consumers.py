@@ -253,8 +253,8 @@ def call_deque(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
         items = call_list(interpreter, [items], {})
     if most is not None and most != Const(None) and number_type(most) != INT:
         raise Break("PJ203", operand=describe(most))
-    operands = [interpreter.object_value(items)] + ([stored_values.stored_value(interpreter, most)] if most is not None
-                                                    else [])
+    operands = [interpreter.object_value(items)]
+    operands += [stored_values.stored_value(interpreter, most)] if most is not None else []
     return made_by(interpreter, "collections.deque", Object(deque), operands)
 
 

@@ -49,8 +49,8 @@ def as_array(interpreter: Interpreter, value: Abstract) -> Abstract:
 
 def many_as_array(interpreter: Interpreter, value: Abstract) -> Abstract:
     """As `as_array`, but only for a list whose items are not known one by one."""
-    return as_array(interpreter, value) if class_of(value) is list and not contents.is_short(interpreter,
-                                                                                             value) else value
+    is_long = class_of(value) is list and not contents.is_short(interpreter, value)
+    return as_array(interpreter, value) if is_long else value
 
 
 def expected_list(value: Abstract) -> Any:

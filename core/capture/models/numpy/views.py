@@ -259,8 +259,7 @@ def call_where(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     result = Array(result.dtype, result.ndim, "C")
     types = "?{0}{0}->{0}".format(result.dtype.char)
     value = interpreter.emit("where", [conversions.any_value(interpreter, each) for each in arguments], result,
-                             {"types": types},
-                             exits=True)
+                             {"types": types}, exits=True)
     return Tensor(result, value)
 
 

@@ -79,9 +79,9 @@ def new_row(interpreter: Interpreter, cls: Const, items: List[Abstract]) -> Virt
     for item in items:
         require_holdable(item)
     names = tuple(map(str, range(len(items))))
-    return new_virtual_object(interpreter, cls, tuple).like(names=names, 
-        items=tuple(constructions.as_object(interpreter, item) for item in items),
-                                                    writable=False)
+    made = new_virtual_object(interpreter, cls, tuple)
+    held = tuple(constructions.as_object(interpreter, item) for item in items)
+    return made.like(names=names, items=held, writable=False)
 
 
 def _class_to_make(arguments: List[Abstract], base: type) -> Const:
