@@ -24,8 +24,8 @@ def new_virtual_list(interpreter: Interpreter, items: List[Abstract]) -> Virtual
     for item in items:
         require_holdable(item)
     names = tuple(map(str, range(len(items))))
-    held = tuple(constructions.as_object(interpreter, item) for item in items)
-    made = VirtualObject(Const(list), next(FRESH)).like(names=names, items=held)
+    made = VirtualObject(Const(list), next(FRESH))
+    made = made.like(names=names, items=tuple(constructions.as_object(interpreter, item) for item in items))
     made.defined_at = interpreter.instr.index
     return made
 
