@@ -87,7 +87,7 @@ def before_loads(builder: GraphBuilder, region_block: RegionBlock) -> Tuple[int,
 def exit_inside(builder: GraphBuilder, rest: Continuation, packed: Output) -> SideExit:
     """An exit in the middle of the call that is being built: bytecode runs its continuation and resumes after the
     call."""
-    target = _after_call(builder)
+    target = after_call(builder)
     return _exit(builder, target, live_around(builder, target), builder.state, (packed,), side=True, poll=True,
                  rest=rest)
 
@@ -133,7 +133,7 @@ def report(builder: GraphBuilder, report: FlagReport, written: Abstract) -> None
     builder.block.ops.append(Op("require", [none], {}, None, exit, builder.instr.lineno or 0))
 
 
-def _after_call(builder: GraphBuilder) -> int:
+def after_call(builder: GraphBuilder) -> int:
     """The instruction after the call that is being built, if the call pushes its result.
 
     Raises:

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 class GraphBuilder(AbstractInterpreter):
     """Builder of one region, used once: ``GraphBuilder(analysis, region).build()``."""
 
-    # Exits, edges to handlers and guards on aliases: functions of the modules that they are named by.
+    # Hooks of the interpreter, and what the builders of callees and re-entries replace.
     note_access = alias_guards.note_access
     note_dict = alias_guards.note_dict
     rely_on_ownership = ownership.rely_on_ownership

@@ -225,7 +225,7 @@ class InlineBuilder(GraphBuilder):
         return context_managers.errors(self.parent)
 
     def exit_inside(self, rest: Continuation, packed: Output) -> SideExit:
-        target = exits._after_call(self)
+        target = exits.after_call(self)
         return self._leave_inside(target, exits.live_around(self, target), self.state, rest, [packed])
 
     def _leave_inside(self, target: int, live: Container[str], state: FrameState, inner: Optional[Continuation] = None,
