@@ -1,4 +1,4 @@
-"""Changes of containers: operations with an effect, and what they end the knowledge of.
+"""Changes of containers: operations with an effect, and the facts that do not hold after them.
 
 All models that change a container call these functions.
 """
