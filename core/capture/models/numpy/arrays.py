@@ -217,7 +217,7 @@ models(np.clip)(_clip("a_min", "a_max", "a", "a_min", "a_max"))
 models(np.ndarray, "clip")(_clip("min", "max", "a"))
 
 
-
+@models(np.ndarray, "conj", "conjugate")
 def conjugated_array(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.conj()`` of a complex array; of a real one NumPy's method returns the array itself,
     which is not captured."""
@@ -227,7 +227,6 @@ def conjugated_array(interpreter: Interpreter, arguments: List[Abstract], keywor
     return operators.ufunc_call(interpreter, np.conjugate, arguments)
 
 
-models(np.ndarray, "conj", "conjugate")(conjugated_array)
 for _name, _fill in (("zeros", 0), ("ones", 1), ("empty", None)):
     models(getattr(np, _name))(_constructor(_name, _fill))
     models(getattr(np, _name + "_like"))(_like(_name + "_like", _fill))
