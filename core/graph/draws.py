@@ -6,6 +6,7 @@ Kernels draw with the generators' own code.
 from __future__ import annotations
 
 import sys
+import types
 from typing import Any, Dict, Tuple
 
 import numpy as np
@@ -73,3 +74,9 @@ def is_generator(kind: type) -> bool:
 def is_pythons_generator(kind: type) -> bool:
     """Whether a class is ``random.Random`` itself."""
     return type_module(kind) == "random" and kind is getattr(sys.modules["random"], "Random", None)
+
+
+def is_pythons_draw(target: Any) -> bool:
+    """Whether an object is a method of Python's class of random generators that draws a number."""
+    return (type(target) is types.MethodDescriptorType and class_path(target.__objclass__) == PYTHONS
+            and (PYTHONS, target.__name__) in BY_NAME)

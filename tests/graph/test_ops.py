@@ -68,7 +68,7 @@ OTHER_NAMES = {
     "kernel/llvm/nest/elements.py": ["OPERATIONS"],
     "kernel/reference/runtime.py": ["NAMES"],
     "bytecode/instructions/opcodes.py": ["OUTER_WRITES"],
-    "capture/interpreter/subscripts.py": ["store_complex_part"],
+    "capture/models/numpy/element_stores.py": ["store_complex_part"],
     "capture/models/operators.py": ["UNARY_UFUNCS"],
     "capture/models/scalars/complex.py": ["_name", "call_complex", "part_of"],
     "capture/models/scalars/number_calls.py": ["BINARY", "UNARY"],

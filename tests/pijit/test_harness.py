@@ -18,7 +18,8 @@ class Fake:
     def __init__(self, kernels=(), outcomes=()):
         kernel = types.SimpleNamespace(kind="kernel")
         bytecode = types.SimpleNamespace(kind="bytecode")
-        entries = [types.SimpleNamespace(segments=[bytecode] + [kernel] * count) for count in kernels]
+        reports = [types.SimpleNamespace(segments=[bytecode] + [kernel] * count) for count in kernels]
+        entries = [types.SimpleNamespace(reports=one) for one in reports]
         self.state = types.SimpleNamespace(entries=entries)
         self._outcomes, self._hits, self._misses = list(outcomes), 0, 0
 

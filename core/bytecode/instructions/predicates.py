@@ -6,13 +6,15 @@ The capturer, the pipeline and the reports ask here. The sets of `opcodes` are f
 from __future__ import annotations
 
 import sys
-from typing import Callable, Dict, Optional, Tuple
+from typing import Callable, Dict, Optional, Sequence, Tuple
 
 from pijit.core.bytecode.instructions import opcodes
 from pijit.core.bytecode.instructions.instruction import Instr
 
 NAMES_ON_STACK = not (3, 11) <= sys.version_info < (3, 13)
 """Whether the names of a call's keywords are on the operand stack, rather than part of the call."""
+_FINDING = frozenset(["BINARY_SUBSCR", "CALL_METHOD", "CALL_METHOD_KW"])
+_STORING_BACK = (["SWAP", "ROT_TWO", "STORE_SUBSCR"] if "SWAP" in opcodes.PRESENT else ["ROT_THREE", "STORE_SUBSCR"])
 
 
 def is_return(instr: Instr) -> bool:
@@ -80,6 +82,16 @@ def loads_item(instr: Instr) -> bool:
 
 def stores_item(instr: Instr) -> bool:
     return instr.opname in opcodes.SUBSCRIPT_STORES
+
+
+def finds_shared(instr: Instr) -> bool:
+    """Whether an instruction may push an object to which other paths lead: an item, or the result of a method."""
+    return instr.opname in _FINDING
+
+
+def stores_back(instructions: Sequence[Instr]) -> bool:
+    """Whether a run of instructions begins by storing the result of the operator of ``x[i] += ...``."""
+    return [instr.opname for instr in instructions[:len(_STORING_BACK)]] == _STORING_BACK
 
 
 def compares(instr: Instr) -> bool:

@@ -20,8 +20,9 @@ from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter.exceptions import caught_edges, handler_edges, without_raised
 from pijit.core.capture.interpreter.type_propagation import TypePropagator
 from pijit.core.capture.models.functions.closures import MADE_KNOWN
-from pijit.core.capture.models.iteration.comprehensions import may_be_object
+from pijit.core.capture.models.iteration import comprehensions
 from pijit.core.capture.models.objects.materialize import after_bytecode_saw
+from pijit.core.capture.models.objects.stored_values import may_be_object
 from pijit.core.capture.models.stdlib.context_managers import Manager, forget_managers, stranded
 from pijit.core.capture.state.block_version import Version
 from pijit.core.capture.state.cold_paths import has_long_work_after
@@ -61,8 +62,6 @@ class Analysis:
     ``peeled`` are headers of loops over generators whose first iteration has its own version.
     """
 
-    propagator = TypePropagator
-
     def __init__(self, analysed: AnalysedCode, liveness: Liveness, context: CaptureContext, entry: FrameState,
                  forced: FrozenSet[int] = frozenset()) -> None:
         self.analysed, self.cfg, self.function = analysed, analysed.cfg, analysed.function
@@ -84,8 +83,11 @@ class Analysis:
         self.by_block: Dict[int, List[Version]] = {}
         self.loop_exits: Dict[Version, Dict[int, Tuple[int, FrameState]]] = {}
         self.likely = True
-        self.interpreter = self.propagator(self.function, context, self.cfg, liveness)
+        self.interpreter = self._new_propagator()
         self.interpreter.unhandled = self.unhandled
+
+    def _new_propagator(self) -> TypePropagator:
+        return TypePropagator(self.function, self.context, self.cfg, self.liveness)
 
     def run(self) -> "Analysis":
         """Propagate until stable. Repeat if a run finds effects, or values that cannot leave a kernel."""
@@ -261,7 +263,7 @@ class Analysis:
         instr = self.function.instructions[index]
         interpreter: Any = self.interpreter
         makes_part = instr.opname in opcodes.FUNCTION_PARTS
-        if makes_part and interpreter.makes_object(instr):  # the poisoned value was no object
+        if makes_part and comprehensions.makes_object(interpreter, instr):  # the poisoned value was no object
             return self.refused.get(index) or (Break("PJ217") if index in self.forced else None)
         poisoned = self.poisoned if likely or index in self.poisoned else self.rarely_poisoned
         cause = poisoned.get(index)

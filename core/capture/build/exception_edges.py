@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from pijit.core.capture.analysis.regions import RegionBlock
+from pijit.core.capture.build import exits
 from pijit.core.capture.build.segment import Unhandled
 from pijit.core.capture.interpreter.exceptions import FIRST_EDGE, handler_edges
 from pijit.core.capture.state.frame_state import FrameState
@@ -44,7 +45,7 @@ def resumption_of(builder: GraphBuilder, region_block: RegionBlock) -> Tuple[Opt
     if raised is not None:
         return builder.resumptions[raised.defined_at, raised.version], raised.wrote
     before = [builder.ended.get(other, (None, False)) for other in region_block.predecessors if other in builder.blocks]
-    if not before or not builder.has_fragile() or any(resume is not before[0][0] for resume, _ in before):
+    if not before or not exits.has_fragile(builder) or any(resume is not before[0][0] for resume, _ in before):
         return None, False
     return before[0][0], any(wrote for _, wrote in before)
 
@@ -52,7 +53,7 @@ def resumption_of(builder: GraphBuilder, region_block: RegionBlock) -> Tuple[Opt
 def note_end(builder: GraphBuilder, region_block: RegionBlock) -> None:
     """Note that only the terminator of a block is left to build."""
     builder.ended[region_block] = builder.resume, builder.wrote
-    builder.lead_to_handler(region_block)
+    lead_to_handler(builder, region_block)
 
 
 def lead_to_handler(builder: GraphBuilder, region_block: RegionBlock) -> None:

@@ -76,8 +76,8 @@ def before_loads(builder: GraphBuilder, region_block: RegionBlock) -> Tuple[int,
 def exit_inside(builder: GraphBuilder, rest: Continuation, packed: Output) -> SideExit:
     """An exit in the middle of the call that is being built: bytecode runs its continuation and resumes after the
     call."""
-    target = _after_call(builder)
-    return _exit(builder, target, builder.live_around(target), builder.state, (packed,), side=True, poll=True,
+    target = after_call(builder)
+    return _exit(builder, target, live_around(builder, target), builder.state, (packed,), side=True, poll=True,
                  rest=rest)
 
 
@@ -105,7 +105,7 @@ def may_report(builder: GraphBuilder) -> bool:
     if builder.instr.opname not in INPLACE:
         return False
     try:
-        _left(builder, builder.live_around(builder.instr.index + 1), builder.state)
+        _left(builder, live_around(builder, builder.instr.index + 1), builder.state)
     except Break:
         return False
     return True
@@ -118,11 +118,11 @@ def report(builder: GraphBuilder, report: FlagReport, written: Abstract) -> None
     flags = builder.emit("raised", [], INT)
     none = builder.emit("compare", [flags, builder.number_value(Const(0))], FLAG, {"operator": "=="})
     packed = Output("tuple", None, [builder.exit_output(written), builder.exit_output(Number(INT, flags))])
-    exit = _exit(builder, target, builder.live_around(target), builder.state, (packed,), side=True, rest=report)
+    exit = _exit(builder, target, live_around(builder, target), builder.state, (packed,), side=True, rest=report)
     builder.block.ops.append(Op("require", [none], {}, None, exit, builder.instr.lineno or 0))
 
 
-def _after_call(builder: GraphBuilder) -> int:
+def after_call(builder: GraphBuilder) -> int:
     """The instruction after the call that is being built, if the call pushes its result.
 
     Raises:
@@ -207,7 +207,7 @@ def may_resume(builder: GraphBuilder, begins: bool) -> bool:
     """Whether the resume point of side exits moves to here. ``begins``: a statement may begin here."""
     if builder.wrote or builder.resume is None:
         return not is_stuck(builder.state.stack)
-    return begins and not builder.has_fragile()
+    return begins and not has_fragile(builder)
 
 
 def has_fragile(builder: GraphBuilder) -> bool:

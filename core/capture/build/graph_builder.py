@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Set, Tuple, cast, overload
 
-from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import unwound_level
 from pijit.core.bytecode.instructions.opcodes import FUNCTION_MAKER
@@ -20,9 +18,11 @@ from pijit.core.capture.build.exception_edges import arm_alone
 from pijit.core.capture.build.segment import Access, Captured, Refusal, SegmentFact
 from pijit.core.capture.build.uses import OBJECTS, USES
 from pijit.core.capture.context import CaptureContext
+from pijit.core.capture.interpreter import exceptions
 from pijit.core.capture.interpreter.exceptions import caught_edges
 from pijit.core.capture.interpreter.interpreter import AbstractInterpreter
 from pijit.core.capture.models.protocol import SomeAbstract
+from pijit.core.capture.models.stdlib import context_managers
 from pijit.core.capture.state.edges import RAISE, RETURN, TransferKind, edges_of, outcome_edges
 from pijit.core.capture.state.frame_state import FrameState, has_generator, rooted_stack
 from pijit.core.capture.state.heap_locations import find_locations, is_location, without_dead
@@ -57,44 +57,29 @@ class GraphBuilder(AbstractInterpreter):
 
     parent: Optional[GraphBuilder] = None
 
-    # Exits, edges to handlers and guards on aliases: functions of the modules that they are named by.
+    # Hooks of the interpreter, and what the builders of callees and re-entries replace.
     note_access = alias_guards.note_access
-    note_closure = alias_guards.note_closure
     note_dict = alias_guards.note_dict
-    note_found = alias_guards.note_found
     rely_on_ownership = ownership.rely_on_ownership
-    note_pairs = alias_guards.note_pairs
     same_object = alias_guards.same_object
 
-    _after_call = exits._after_call
     _leave_once = exits._leave_once
-    before_loads = exits.before_loads
     exit_inside = exits.exit_inside
     exit_output = exits.exit_output
     exit_to = exits.exit_to
-    has_fragile = exits.has_fragile
-    live_around = exits.live_around
     may_report = exits.may_report
-    may_resume = exits.may_resume
     report = exits.report
-    resumption = exits.resumption
     side_exit = exits.side_exit
 
     catch_no_more = exception_edges.catch_no_more
     either = exception_edges.either
-    lead_to_handler = exception_edges.lead_to_handler
-    note_end = exception_edges.note_end
-    note_outcomes = exception_edges.note_outcomes
-    resumption_of = exception_edges.resumption_of
     split = exception_edges.split
 
     block_parameters = block_arguments.block_parameters
     value_parts = block_arguments.value_parts
 
     def __init__(self, analysis: Analysis, region: Region, name: str, depth: Optional[int] = None) -> None:
-        super().__init__(analysis.function, analysis.context)
-        self.cfg: CFG = analysis.cfg
-        self.liveness: Liveness = analysis.liveness
+        super().__init__(analysis.function, analysis.context, analysis.cfg, analysis.liveness)
         self.analysis = analysis
         self.region = region
         self.graph = Graph(name)
@@ -179,7 +164,7 @@ class GraphBuilder(AbstractInterpreter):
         params = self._run_region_blocks()
         self._start(first, params)
         self._connect(params)
-        self.note_pairs()
+        alias_guards.note_pairs(self)
         ownership.note_confined(self)
         first.params = self.graph.inputs
         return self.captured
@@ -239,12 +224,12 @@ class GraphBuilder(AbstractInterpreter):
         self.block = self.blocks[region_block]
         self.state = state.copy()
         self.version = region_block.version.number
-        self.resume, self.wrote = self.resumption_of(region_block)
+        self.resume, self.wrote = exception_edges.resumption_of(self, region_block)
         base = len(state.stack)
         for index in range(region_block.start, region_block.end):
             depth = len(self.state.stack)
-            if self.may_resume(depth <= base):
-                self.resume, self.wrote, base = self.resumption(index), False, min(base, depth)
+            if exits.may_resume(self, depth <= base):
+                self.resume, self.wrote, base = exits.resumption(self, index), False, min(base, depth)
             instr = self.function.instructions[index]
             try:
                 self.step(instr)
@@ -252,10 +237,10 @@ class GraphBuilder(AbstractInterpreter):
                 raise
             except Break as error:
                 raise self._refused(instr, error)
-        self.note_end(region_block)
+        exception_edges.note_end(self, region_block)
         last = self.function.instructions[region_block.end - 1]
         if not region_block.at_end:
-            self.block.terminator = Leave(self.exit_to(*self.before_loads(region_block), False))
+            self.block.terminator = Leave(self.exit_to(*exits.before_loads(self, region_block), False))
             return
         if self.transfer is RETURN:
             self._return(region_block)
@@ -267,7 +252,7 @@ class GraphBuilder(AbstractInterpreter):
             return
         top = self.state.stack[-1] if self.state.stack else None
         if isinstance(top, CallOutcomes):
-            self.note_outcomes(top)
+            exception_edges.note_outcomes(self, top)
             for slot, (target, after) in caught_edges(self, outcome_edges(top, last, self.state)).items():
                 self.block = cast(Block, top.outcomes[slot].block)
                 self.block.terminator = arm_alone(self._arm(region_block, slot, target, after))
@@ -350,11 +335,12 @@ class GraphBuilder(AbstractInterpreter):
 
     def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
              exits: bool = False) -> Optional[Value]:
-        self.note_effect(name, exits)
+        exceptions.note_effect(self, name, exits)
         result = self.graph.new_value(type) if type is not None else None
         exit = self.side_exit() if exits and not (self.wrote and name in CANNOT_FAIL) else None
         self.wrote = self.wrote or name in EFFECTS
-        op = Op(name, args, self.with_errors(name, attrs), result, exit, self.instr.lineno or 0, self.origin)
+        op = Op(name, args, context_managers.with_errors(self, name, attrs), result, exit, self.instr.lineno or 0,
+                self.origin)
         self.block.ops.append(op)
         self.captured.grow(op, self.context.depth > 0, self.context.base.work)
         return result

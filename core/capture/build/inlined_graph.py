@@ -11,12 +11,15 @@ from typing import Sequence as Items
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.linker.continuation import Continuation
 from pijit.core.capture.analysis.regions import RegionBlock
+from pijit.core.capture.build import exits
 from pijit.core.capture.build.exits import abandoned
 from pijit.core.capture.build.graph_builder import GraphBuilder
 from pijit.core.capture.build.joined_results import joined_result
 from pijit.core.capture.build.pending_calls import stack_outputs
 from pijit.core.capture.build.segment import InlinedCall, Unhandled
 from pijit.core.capture.context import CaptureContext
+from pijit.core.capture.models.iteration import generators
+from pijit.core.capture.models.stdlib import context_managers
 from pijit.core.capture.models.stdlib.context_managers import Errors, given
 from pijit.core.capture.state.edges import RETURN
 from pijit.core.capture.state.frame_state import FrameState
@@ -69,7 +72,6 @@ class InlineBuilder(GraphBuilder):
         self.home = parent.home
         self.origin = Origin(analysis.name, here if here != self.home else "")
         self.returns: Dict[int, List[Tuple[Block, List[Abstract]]]] = {}
-        self.returned: Any = None
         self.points: Dict[SideExit, Tuple[int, FrameState]] = {}
         self.inside: Set[SideExit] = set()
 
@@ -121,7 +123,7 @@ class InlineBuilder(GraphBuilder):
                                             self.parent.instr.lineno or 0)] = None
 
     def op_RETURN_VALUE(self, instr: Instr) -> None:
-        self.returned = self.handed_out(self.analysis.yields)
+        self.returned = generators.handed_out(self, self.analysis.yields)
         self.transfer = RETURN
 
     def _continue(self) -> Abstract:
@@ -190,11 +192,11 @@ class InlineBuilder(GraphBuilder):
         return False
 
     def errors_around(self) -> Errors:
-        return self.parent.errors()
+        return context_managers.errors(self.parent)
 
     def exit_inside(self, rest: Continuation, packed: Output) -> SideExit:
-        target = self._after_call()
-        return self._leave_inside(target, self.live_around(target), self.state, rest, [packed])
+        target = exits.after_call(self)
+        return self._leave_inside(target, exits.live_around(self, target), self.state, rest, [packed])
 
     def _leave_inside(self, target: int, live: Container[str], state: FrameState, inner: Optional[Continuation] = None,
                       packed: Items[Output] = ()) -> SideExit:

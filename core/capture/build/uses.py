@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable, Union
 
+from pijit.core.capture.build import alias_guards
 from pijit.core.capture.models.functions.function_values import FunctionValue, named_function
 from pijit.core.capture.models.iteration.iterators import iterator_input
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.objects.composites import found_parted, made_slice
 from pijit.core.capture.models.objects.materialize import made_object
 from pijit.core.capture.state.return_kinds import CallOutcomes
@@ -53,13 +55,13 @@ def _unchanged(builder: GraphBuilder, value: Abstract) -> Abstract:
 
 def _used_function(builder: GraphBuilder, value: UnescapedFunction) -> UnescapedFunction:
     if value.root is not None:
-        builder.note_closure(value, named_function(value).shape.late)
+        alias_guards.note_closure(builder, value, named_function(value).shape.late)
     return value
 
 
 def _used_function_value(builder: GraphBuilder, value: FunctionValue) -> Composite:
     if value.root is not None:
-        builder.note_closure(value, value.shape.late)
+        alias_guards.note_closure(builder, value, value.shape.late)
     return _used_composite(builder, value)
 
 
@@ -83,7 +85,7 @@ def _used_virtual_object(builder: GraphBuilder, value: VirtualObject) -> Virtual
     """A virtual object; at the start of a segment, with the paths to its attributes or items."""
     if value.root is None:
         return value
-    builder.note_found(value)
+    alias_guards.note_found(builder, value)
     return value.like(items=tuple(item.rooted(path) for item, path in zip(value.items, value.paths(value.root))))
 
 
@@ -145,7 +147,8 @@ def _tuple_object(builder: GraphBuilder, value: Sequence) -> Value:
         return value.value
     if value.root is not None:
         return _found_object(builder, value)
-    return builder.emit("new_tuple", [builder.stored_value(builder.use(item)) for item in value.items], Object(tuple))
+    parts = [stored_values.stored_value(builder, builder.use(item)) for item in value.items]
+    return builder.emit("new_tuple", parts, Object(tuple))
 
 
 def _constant_object(builder: GraphBuilder, value: Const) -> Value:

@@ -4,25 +4,36 @@ from __future__ import annotations
 
 from typing import Any, Dict, Optional, Tuple
 
-from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.codec.decode import Function, Instr
+from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter.type_propagation import TypePropagator
+from pijit.core.capture.models.iteration import generators
 from pijit.core.capture.state.edges import RETURN
 from pijit.core.capture.state.heap_locations import is_location
 from pijit.core.capture.state.return_kinds import CallOutcome
 from pijit.core.capture.values.base import Thrown
-from pijit.core.capture.values.lattice import Abstract
 from pijit.core.capture.values.value_specialisation import SPECIALISED
 from pijit.core.errors import Break
 from pijit.guards.facts import is_exactly
 
 
 class CalleePropagator(TypePropagator):
-    """Propagates types through a callee; a return ends a path."""
+    """Propagates types through a callee; a return ends a path.
 
-    returned: Abstract
-    yields: Optional[Dict[int, int]] = None
-    predicted: Dict[int, bool]
-    thrown: Dict[Tuple[int, int, type], CallOutcome]
+    Attributes:
+        yields: for a generator's step, the points at which it is suspended, by instruction.
+        predicted: by branch on a number from outside, whether the present value jumps.
+        thrown: exceptions for the caller, by version, instruction and class.
+    """
+
+    def __init__(self, function: Function, context: CaptureContext, cfg: CFG, liveness: Liveness,
+                 yields: Optional[Dict[int, int]]) -> None:
+        super().__init__(function, context, cfg, liveness)
+        self.yields = yields
+        self.predicted: Dict[int, bool] = {}
+        self.thrown: Dict[Tuple[int, int, type], CallOutcome] = {}
 
     def throw(self, cls: type, block: Any) -> None:
         self.thrown[self.version, self.instr.index, cls] = CallOutcome(
@@ -39,5 +50,5 @@ class CalleePropagator(TypePropagator):
     def op_RETURN_VALUE(self, instr: Instr) -> None:
         if self.cfg.successors[instr.index]:
             raise Break("PJ206", opcode=instr.opname)
-        self.returned = self.handed_out(self.yields)
+        self.returned = generators.handed_out(self, self.yields)
         self.transfer = RETURN

@@ -21,6 +21,7 @@ from pijit.core.capture.build.inlined_graph import InlineBuilder
 from pijit.core.capture.context import CaptureContext, MadeFunctionContext
 from pijit.core.capture.inline.callee_propagation import CalleePropagator
 from pijit.core.capture.inline.inlined_code import InlinedCode
+from pijit.core.capture.models import exception_handlers
 from pijit.core.capture.models.containers.known_stores import Kinds, expect_after_call, lists_left
 from pijit.core.capture.models.functions.callees import (
     Callee,
@@ -34,10 +35,11 @@ from pijit.core.capture.models.functions.callees import (
 from pijit.core.capture.models.functions.function_values import ClosureContext, FunctionValue
 from pijit.core.capture.models.functions.recursion import Recursion
 from pijit.core.capture.models.functions.shared_cells import cells_of, shared_names
+from pijit.core.capture.models.functions.star_arguments import with_dicts
 from pijit.core.capture.models.iteration.generators import generator_of
 from pijit.core.capture.models.objects.instances import BorrowedObjects
 from pijit.core.capture.models.stdlib.known_managers import HELPER, managed, managing_function
-from pijit.core.capture.state.argument_binding import bind, with_dicts
+from pijit.core.capture.state.argument_binding import bind
 from pijit.core.capture.state.block_version import Version
 from pijit.core.capture.state.cold_paths import ColdPath, has_long_work_after, is_cold
 from pijit.core.capture.state.edges import RETURN
@@ -81,21 +83,23 @@ class CalleeAnalysis(Analysis):
         region: the blocks to build.
     """
 
-    propagator = CalleePropagator
+    interpreter: CalleePropagator
     region: Region
     outcomes: List[CallOutcome]
     written: List[str]
 
     def __init__(self, body: Body, context: CaptureContext, entry: FrameState, name: str) -> None:
+        self.yields = body.yields
         super().__init__(body.analysed, body.liveness, context, entry)
         self.name = name
         self.doomed = body.doomed
-        self.yields = self.interpreter.yields = body.yields  # type: ignore[attr-defined]
         self.returned: Dict[Version, CallOutcome] = {}
         self.lists: Dict[Version, Kinds] = {}
         self.outcome_numbers: Dict[Any, int] = {}
         self.left: Dict[Version, Break] = {}
-        self.interpreter.predicted, self.interpreter.thrown = {}, {}  # type: ignore[attr-defined]
+
+    def _new_propagator(self) -> CalleePropagator:
+        return CalleePropagator(self.function, self.context, self.cfg, self.liveness, self.yields)
 
     def finish(self) -> "CalleeAnalysis":
         """Run the analysis. Raises Break if the callee cannot be inlined."""
@@ -181,8 +185,8 @@ class CalleeAnalysis(Analysis):
 
     def _sort(self, versions: List[Version]) -> None:
         """Set the outcomes of the call if these versions return."""
-        thrown: Dict[Any, CallOutcome] = self.interpreter.thrown  # type: ignore[attr-defined]
-        keys = [*versions, *thrown]
+        thrown = self.interpreter.thrown
+        keys: List[Any] = [*versions, *thrown]
         found = [CallOutcome(result, {name: locations[name] for name in self.written})
                  for result, locations, _ in [*map(self.returned.__getitem__, versions), *thrown.values()]]
         groups = sort_outcomes(found)
@@ -208,15 +212,15 @@ class CalleeAnalysis(Analysis):
         if cause.leaves or not inside:
             return inside
         own = cast(int, self.cfg.block_of[index])
-        for number, jumps in self.interpreter.predicted.items():  # type: ignore[attr-defined]
-            successors = self.cfg.successors[number]
-            if len(successors) == 2 and self.cfg.dominates(self.cfg.block_of[successors[jumps]], own):
+        for number, jumps in self.interpreter.predicted.items():
+            successors = self.cfg.successors[number] or []
+            if len(successors) == 2 and self.cfg.dominates(cast(int, self.cfg.block_of[successors[jumps]]), own):
                 return False
         return is_cold(self.cfg, self.liveness, index)
 
     def _interpret(self, version: Version) -> List[Version]:
         self.left.pop(version, None)
-        thrown = self.interpreter.thrown  # type: ignore[attr-defined]
+        thrown = self.interpreter.thrown
         for key in [key for key in thrown if key[0] == version.number]:
             del thrown[key]
         try:
@@ -255,7 +259,7 @@ class CalleeAnalysis(Analysis):
     def forget(self) -> None:
         super().forget()
         self.returned, self.left, self.lists = {}, {}, {}
-        self.interpreter.thrown.clear()  # type: ignore[attr-defined]
+        self.interpreter.thrown.clear()
 
 
 class Inliner:
@@ -401,10 +405,10 @@ class Inliner:
     def _enter(self, interpreter: Interpreter, body: Body, name: str, context: CaptureContext,
                locals: Dict[str, Abstract]) -> Abstract:
         """The result of a call with these variables. An exception that the caller handles is an outcome."""
-        if not isinstance(context, CalleeContext) or not interpreter.may_catch():
+        if not isinstance(context, CalleeContext) or not exception_handlers.may_catch(interpreter):
             return self._enter_body(interpreter, body, name, context, locals)
         before, catching = interpreter.state.copy(), copy.copy(context)
-        catching.catches = interpreter.named()
+        catching.catches = exception_handlers.named(interpreter)
         try:
             return self._enter_body(interpreter, body, name, catching, locals)
         except Break:

@@ -5,30 +5,27 @@ from __future__ import annotations
 import enum
 import types
 from collections import Counter
-from typing import Any, Callable, Dict, FrozenSet, Optional, Sequence, Union, cast
+from typing import Any, Callable, Dict, FrozenSet, Union, cast
 
 import numpy as np
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.models.containers.counters import rely_on_method
-from pijit.core.capture.models.functions.callees import paths_of
-from pijit.core.capture.models.numpy.library import named_items
+from pijit.core.capture.models.containers import contents
+from pijit.core.capture.models.containers.contents import named_items
+from pijit.core.capture.models.containers.counter_class import rely_on_method
+from pijit.core.capture.models.objects import locations
+from pijit.core.capture.models.objects.classes import class_object, paths_of
 from pijit.core.capture.models.objects.instances import virtual_attribute
 from pijit.core.capture.models.objects.introspection import method_of
 from pijit.core.capture.models.objects.list_elements import as_list_element, list_element_attribute
-from pijit.core.capture.models.objects.method_binding import (
-    bound_attribute,
-    class_object,
-    loaded_super,
-    super_attribute,
-)
+from pijit.core.capture.models.objects.method_binding import bound_attribute, loaded_super, super_attribute
 from pijit.core.capture.models.objects.named_tuples import as_tuple, field_position
 from pijit.core.capture.models.objects.special_methods import PLAIN
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import ATTRIBUTE, entry_of
 from pijit.core.capture.models.scalars.complex import is_complex, part_of
 from pijit.core.capture.values.class_table import ClassTable
+from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -42,13 +39,10 @@ from pijit.core.capture.values.lattice import (
     Super,
     Tensor,
     class_of,
-    ssa_value,
 )
 from pijit.core.capture.values.predicates import ClassHolds, IsObject
 from pijit.core.capture.values.virtual_object import VirtualObject, is_virtual_list
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, INT, WORD
 from pijit.guards.facts import is_among, is_heap_type, type_name
 from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, is_plain_tuple, read_attribute, read_class_attribute
@@ -149,35 +143,6 @@ def _array_attribute(interpreter: Interpreter, owner: Tensor, name: str) -> Abst
     raise Break("PJ204", attribute=name, object="array")
 
 
-def dimension(interpreter: Interpreter, owner: Tensor, axis: int) -> Value:
-    """``shape[axis]`` as a Python int."""
-    raw = interpreter.emit("dim", [ssa_value(owner)], WORD, {"axis": axis})
-    return interpreter.emit("same", [raw], INT)
-
-
-def size(interpreter: Interpreter, owner: Tensor, axes: Optional[Sequence[int]] = None) -> Value:
-    """The number of elements, in total or along some axes, as a Python int. It always fits into 64 bits."""
-    total = interpreter.emit("const", [], WORD, {"value": 1})
-    for axis in range(owner.type.ndim) if axes is None else axes:
-        length = interpreter.emit("dim", [ssa_value(owner)], WORD, {"axis": axis})
-        total = interpreter.emit("mul", [total, length], WORD)
-    return interpreter.emit("same", [total], INT)
-
-
-def require_shape(interpreter: Interpreter, one: Tensor, other: Tensor) -> None:
-    """Side exit unless two arrays have the same shape."""
-    for axis in range(one.type.ndim):
-        lengths = [interpreter.emit("dim", [ssa_value(array)], WORD, {"axis": axis}) for array in (one, other)]
-        flag = interpreter.emit("compare", lengths, FLAG, {"operator": "=="})
-        interpreter.emit("require", [flag], None, exits=True)
-
-
-def dim(interpreter: Interpreter, owner: Tensor, axis: int) -> Value:
-    """The length of an axis as a Python int."""
-    return interpreter.emit("same", [interpreter.emit("dim", [ssa_value(owner)], WORD, {"axis": axis})],
-                            INT)
-
-
 def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject], name: str) -> Abstract:
     """An attribute of an object: the stored value, or what its class binds or computes."""
     sample = owner.object if isinstance(owner, Const) else owner.sample
@@ -185,7 +150,7 @@ def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject
     if constant is not UNBOUND:
         return Const(constant)
     if name == "__name__" and has_plain_name(sample):
-        return interpreter.known_object(sample.__name__, *paths_of(owner).then(Inner, name))
+        return locations.known_object(interpreter, sample.__name__, *paths_of(owner).then(Inner, name))
     if name == "__class__" and isinstance(owner, OpaqueObject) and read_class_attribute(sample, name) is CLASS:
         interpreter.rely(paths_of(owner).then(ClassAttr, name), IsObject(CLASS))
         return class_object(interpreter, owner)
@@ -193,13 +158,13 @@ def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject
         position = field_position(read_attribute(type(sample), name))
         if position is not None:
             interpreter.rely(owner, ClassHolds(name, read_attribute(type(sample), name)))
-            return interpreter.item(owner, position)
+            return contents.item(interpreter, owner, position)
     element = as_list_element(interpreter, owner, name)
     if element is not None:
         return list_element_attribute(interpreter, element, name)
-    location = interpreter.attribute_location(owner, name)
+    location = locations.attribute_location(interpreter, owner, name)
     if location is not None:
-        return interpreter.read_location(location)
+        return locations.read_location(interpreter, location)
     found = UNBOUND if issubclass(type(sample), np.ndarray) else read_attribute(sample, name)
     if found is UNBOUND:
         bound = bound_attribute(interpreter, owner, sample, name)
@@ -208,10 +173,10 @@ def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject
         return bound
     if owner.root is None and owner.source is None and not issubclass(type(sample), (types.ModuleType, type)):
         raise Break("PJ204", attribute=name, object=type_name(type(sample)))
-    interpreter.reading(name, owner)
+    locations.reading(interpreter, name, owner)
     source = Attr(owner.source, name) if owner.source is not None else None
     root = Attr(owner.root, name) if owner.root is not None else None
-    return interpreter.known_object(found, source, root)
+    return locations.known_object(interpreter, found, source, root)
 
 
 ATTRIBUTES: ClassTable[Callable[..., Abstract]] = ClassTable({

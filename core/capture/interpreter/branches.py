@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Optional, cast
+from typing import TYPE_CHECKING, Optional, cast
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import Blocks, unwound_level
 from pijit.core.bytecode.instructions.opcodes import PRESENT
-from pijit.core.capture.models.objects.special_methods import is_object, truth_special
+from pijit.core.capture.interpreter import exceptions
+from pijit.core.capture.models.containers import contents
+from pijit.core.capture.models.objects.special_methods import truth_special
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.scalars import conversions
+from pijit.core.capture.models.stdlib import context_managers
 from pijit.core.capture.state.edges import FALL, JUMP, Transfer, TransferKind
 from pijit.core.capture.values.base import raised_in
-from pijit.core.capture.values.lattice import (
-    IMMUTABLE_BY_VALUE,
-    Abstract,
-    Const,
-    KnownContainer,
-    Number,
-    Sequence,
-    scalar_type,
-)
+from pijit.core.capture.values.lattice import Const, Number
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG
-from pijit.guards.facts import is_exactly
+
+if TYPE_CHECKING:
+    from pijit.core.capture.interpreter.interpreter import AbstractInterpreter
 
 MAKES_BOOL = "TO_BOOL" in PRESENT
 """Whether the argument of a comparison says that its result is converted to bool (3.13)."""
@@ -32,7 +30,7 @@ PASSED = frozenset(["loop", "except", "finally"])
 
 def op_COMPARE_OP(interpreter: Interpreter, instr: Instr) -> None:
     if instr.value == "exception match":
-        interpreter.push(Const(interpreter.matches(interpreter.pop(), interpreter.take(), instr)))
+        interpreter.push(Const(exceptions.matches(interpreter, interpreter.pop(), interpreter.take(), instr)))
         return
     right, left = interpreter.pop(), interpreter.pop()
     interpreter.push(interpreter.compare(instr.value, left, right))
@@ -52,26 +50,12 @@ def op_CONTAINS_OP(interpreter: Interpreter, instr: Instr) -> None:
 
 def op_UNARY_NOT(interpreter: Interpreter, instr: Instr) -> None:
     value = truth_special(interpreter, interpreter.pop())
-    known = interpreter.known_truth(value)
+    known = contents.known_truth(interpreter, value)
     if known is not None:
         interpreter.push(Const(not known))
         return
-    flag = interpreter.emit("not", [interpreter.truth(value)], FLAG)
+    flag = interpreter.emit("not", [conversions.truth(interpreter, value)], FLAG)
     interpreter.push(Number(BOOL, interpreter.emit("flag", [flag], BOOL)))
-
-
-def known_truth(interpreter: Interpreter, value: Abstract) -> Optional[bool]:
-    """``bool(value)`` when it is certain at capture time."""
-    if isinstance(value, Const):
-        if is_exactly(value.object, IMMUTABLE_BY_VALUE) or scalar_type(value.object) is not None:
-            return bool(value.object)
-        return len(value.object) > 0 if type(value.object) is tuple else interpreter.is_true(value)
-    if isinstance(value, Sequence):
-        return bool(value.items)
-    if (not (isinstance(value, KnownContainer) or is_object(value)) or interpreter.is_changing(value)
-            or interpreter.decides_loop_by(value)):
-        return None
-    return interpreter.is_true(value)
 
 
 def op_JUMP_FORWARD(interpreter: Interpreter, instr: Instr) -> None:
@@ -85,32 +69,32 @@ def jump_if(interpreter: Interpreter, when: bool, keep: Optional[bool]) -> None:
     """Jump if the truth of the top is ``when``. ``keep``: the truth value for which the top stays on the stack."""
     value = interpreter.pop()
     asked = truth_special(interpreter, value)
-    known = interpreter.known_truth(asked)
+    known = contents.known_truth(interpreter, asked)
     if known is not None:
         interpreter.transfer = JUMP if known == when else FALL
         if keep is not None and known == keep:
             interpreter.push(value)
         return
-    flag = interpreter.truth(asked)
+    flag = conversions.truth(interpreter, asked)
     if not when:
         flag = interpreter.emit("not", [flag], FLAG)
     interpreter.transfer = Transfer(TransferKind.BRANCH, flag, lambda: [value] if keep is not None else [])
 
 
-def op_POP_JUMP_IF_FALSE(interpreter: Interpreter, instr: Instr) -> None:
+def op_POP_JUMP_IF_FALSE(interpreter: AbstractInterpreter, instr: Instr) -> None:
     interpreter.jump_if(False, None)
 
 
-def op_POP_JUMP_IF_TRUE(interpreter: Interpreter, instr: Instr) -> None:
+def op_POP_JUMP_IF_TRUE(interpreter: AbstractInterpreter, instr: Instr) -> None:
     interpreter.jump_if(True, None)
 
 
-def op_POP_JUMP_IF_NONE(interpreter: Interpreter, instr: Instr) -> None:
+def op_POP_JUMP_IF_NONE(interpreter: AbstractInterpreter, instr: Instr) -> None:
     interpreter.push(interpreter.compare("is", interpreter.pop(), Const(None)))
     interpreter.jump_if(True, None)
 
 
-def op_POP_JUMP_IF_NOT_NONE(interpreter: Interpreter, instr: Instr) -> None:
+def op_POP_JUMP_IF_NOT_NONE(interpreter: AbstractInterpreter, instr: Instr) -> None:
     interpreter.push(interpreter.compare("is", interpreter.pop(), Const(None)))
     interpreter.jump_if(False, None)
 
@@ -118,19 +102,20 @@ def op_POP_JUMP_IF_NOT_NONE(interpreter: Interpreter, instr: Instr) -> None:
 def op_TO_BOOL(interpreter: Interpreter, instr: Instr) -> None:
     """Convert to bool: a jump of 3.13 accepts nothing but True and False."""
     value = truth_special(interpreter, interpreter.pop())
-    known = interpreter.known_truth(value)
+    known = contents.known_truth(interpreter, value)
     is_bool = isinstance(value, Number) and value.type == BOOL
     if known is not None:
         interpreter.push(Const(known))
     else:
-        interpreter.push(value if is_bool else Number(BOOL, interpreter.emit("flag", [interpreter.truth(value)], BOOL)))
+        interpreter.push(value if is_bool
+                         else Number(BOOL, interpreter.emit("flag", [conversions.truth(interpreter, value)], BOOL)))
 
 
-def op_JUMP_IF_FALSE_OR_POP(interpreter: Interpreter, instr: Instr) -> None:
+def op_JUMP_IF_FALSE_OR_POP(interpreter: AbstractInterpreter, instr: Instr) -> None:
     interpreter.jump_if(False, False)
 
 
-def op_JUMP_IF_TRUE_OR_POP(interpreter: Interpreter, instr: Instr) -> None:
+def op_JUMP_IF_TRUE_OR_POP(interpreter: AbstractInterpreter, instr: Instr) -> None:
     interpreter.jump_if(True, True)
 
 
@@ -144,7 +129,7 @@ op_SETUP_EXCEPT = op_SETUP_LOOP = op_SETUP_FINALLY
 def op_POP_BLOCK(interpreter: Interpreter, instr: Instr) -> None:
     kind = cast(Blocks, interpreter.cfg.block_stack[instr.index])[-1].kind
     if kind == "with":
-        interpreter.leave_with(instr)
+        context_managers.leave_with(interpreter, instr)
     elif kind not in PASSED:
         raise Break("PJ206", opcode=instr.opname)
 

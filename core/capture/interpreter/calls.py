@@ -10,17 +10,22 @@ import numpy as np
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.interpreter.exceptions import thrown
-from pijit.core.capture.models import catalogue  # noqa: F401  # fills the registry
+from pijit.core.capture.models import (
+    catalogue,  # noqa: F401  # fills the registry
+    operators,
+)
+from pijit.core.capture.models.containers import constructions, contents, item_reads
 from pijit.core.capture.models.functions.callees import find_callee, sample_of
 from pijit.core.capture.models.functions.function_values import FunctionValue
 from pijit.core.capture.models.functions.host_calls import host_call, is_host_call
 from pijit.core.capture.models.functions.partials import Partial
 from pijit.core.capture.models.functions.star_arguments import starred_or_break
+from pijit.core.capture.models.iteration import comprehensions
+from pijit.core.capture.models.numpy import library
 from pijit.core.capture.models.numpy.library_effects import call_into, split_output
 from pijit.core.capture.models.numpy.random import pythons_draw
 from pijit.core.capture.models.objects.instances import construct, makes_natively
 from pijit.core.capture.models.objects.introspection import method_of
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import INSTANCE, Model, code_model, entry_of, model_of
 from pijit.core.capture.models.stdlib.context_managers import Manager
@@ -28,7 +33,7 @@ from pijit.core.capture.models.stdlib.known_managers import ready
 from pijit.core.capture.profile.hints import apply_hint
 from pijit.core.capture.values.base import HeldMethod
 from pijit.core.capture.values.class_table import ClassTable
-from pijit.core.capture.values.describe import Arguments, Handler
+from pijit.core.capture.values.describe import Arguments, Handler, describe
 from pijit.core.capture.values.lattice import (
     Abstract,
     BoundFunction,
@@ -110,11 +115,11 @@ def _keywords(interpreter: Interpreter, value: Abstract) -> Optional[Arguments]:
         return dict(zip(value.keys, value.items))
     if not isinstance(value, OpaqueObject) or class_of(value) is not dict or len(value.sample) > MAX_KEYWORDS:
         return None
-    keys = [interpreter.use(interpreter.key_at(value, position))
-            for position in range(cast(int, interpreter.length_of(value)))]
+    keys = [interpreter.use(contents.key_at(interpreter, value, position))
+            for position in range(cast(int, contents.length_of(interpreter, value)))]
     if any(type(key.object) is not str for key in keys):
         return None
-    return {key.object: interpreter.container_item(value, key) for key in keys}
+    return {key.object: item_reads.container_item(interpreter, value, key) for key in keys}
 
 
 def op_CALL_METHOD(interpreter: Interpreter, instr: Instr) -> None:
@@ -161,12 +166,12 @@ def _call_held_method(interpreter: Interpreter, callee: HeldMethod, arguments: L
 
 def _call_function_value(interpreter: Interpreter, callee: FunctionValue, arguments: List[Abstract],
                          keywords: Arguments) -> Abstract:
-    return interpreter.call_closure(callee, *_as_objects(interpreter, arguments, keywords))
+    return comprehensions.call_closure(interpreter, callee, *_as_objects(interpreter, arguments, keywords))
 
 
 def _call_made(interpreter: Interpreter, callee: UnescapedFunction, arguments: List[Abstract],
                keywords: Arguments) -> Abstract:
-    return interpreter.call_made(callee, *_as_objects(interpreter, arguments, keywords))
+    return comprehensions.call_made(interpreter, callee, *_as_objects(interpreter, arguments, keywords))
 
 
 def _call_partial(interpreter: Interpreter, callee: Partial, arguments: List[Abstract],
@@ -209,8 +214,8 @@ def _call_object(interpreter: Interpreter, callee: Abstract, arguments: List[Abs
 def _as_objects(interpreter: Interpreter, arguments: List[Abstract],
                 keywords: Arguments) -> Tuple[List[Abstract], Arguments]:
     """The arguments in the form in which variables of a callee hold them."""
-    return (list(map(interpreter.as_object, arguments)),
-            {name: interpreter.as_object(value) for name, value in keywords.items()})
+    return ([constructions.as_object(interpreter, argument) for argument in arguments],
+            {name: constructions.as_object(interpreter, value) for name, value in keywords.items()})
 
 
 def _model_of(callee: Abstract) -> Optional[Model]:
@@ -234,7 +239,7 @@ def _call_known(interpreter: Interpreter, model: Model, arguments: List[Abstract
     called = cast(LibraryFunction, row)
     out, arguments, keywords = split_output(called, arguments, keywords)
     if out is None or out == Const(None):
-        return interpreter.invoke(called, arguments, keywords)
+        return library.invoke(interpreter, called, arguments, keywords)
     return call_into(interpreter, called, out, arguments, keywords,
                      lambda: _call_known(interpreter, model, arguments, keywords))
 
@@ -255,7 +260,7 @@ def call_ufunc(interpreter: Interpreter, ufunc: np.ufunc, arguments: List[Abstra
         raise Break("PJ211", callee=ufunc.__name__)
     if out is not None and not out.type.writeable:
         raise Break("PJ203", operand="read-only array")
-    return interpreter.ufunc_call(ufunc, arguments, out=out)
+    return operators.ufunc_call(interpreter, ufunc, arguments, out=out)
 
 
 def _call_method(interpreter: Interpreter, method: Method, arguments: List[Abstract], keywords: Arguments) -> Abstract:

@@ -12,13 +12,16 @@ from pijit.core.bytecode.analysis.function_making import makes_call_arguments
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.predicates import adds_to_set, builds_set
 from pijit.core.bytecode.rewrite.generator_to_loop import VALUE_BELOW_KEY
-from pijit.core.capture.models.containers.literals import items_or_break, new_virtual_list
+from pijit.core.capture.models.containers import constructions, contents, key_operands, literals
+from pijit.core.capture.models.containers.item_reads import items_or_break
+from pijit.core.capture.models.containers.literals import new_virtual_list
 from pijit.core.capture.models.containers.sequences import joined_dicts, taken_apart, taken_apart_with_rest
 from pijit.core.capture.models.functions.star_arguments import starred_or_break
 from pijit.core.capture.models.iteration.consumers import call_set
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import item_kind, item_kinds, list_of_kinds, together
+from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.key_value_types import (
     common_kind,
     entry_kind,
@@ -45,46 +48,47 @@ def _is_stored(interpreter: Interpreter, instr: Instr) -> bool:
 def op_BUILD_TUPLE(interpreter: Interpreter, instr: Instr) -> None:
     items = interpreter.pop_many(instr.arg or 0)
     waits = any(isinstance(item, StackTuple) or isinstance(item, VirtualObject) and not item.shared for item in items)
-    interpreter.push(StackTuple(items) if waits else interpreter.new_tuple(items))
+    interpreter.push(StackTuple(items) if waits else constructions.new_tuple(interpreter, items))
 
 
 def op_BUILD_LIST(interpreter: Interpreter, instr: Instr) -> None:
     items = interpreter.pop_many(instr.arg or 0)
     is_virtual = interpreter.context.options.static_roots is not None and _is_stored(interpreter, instr)
-    interpreter.push(new_virtual_list(interpreter, items) if is_virtual else interpreter.new_list(items))
+    interpreter.push(new_virtual_list(interpreter, items) if is_virtual else constructions.new_list(interpreter, items))
 
 
 def op_BUILD_SET(interpreter: Interpreter, instr: Instr) -> None:
-    interpreter.push(interpreter.new_set(interpreter.pop_many(instr.arg or 0)))
+    interpreter.push(literals.new_set(interpreter, interpreter.pop_many(instr.arg or 0)))
 
 
 def op_BUILD_MAP(interpreter: Interpreter, instr: Instr) -> None:
     parts = interpreter.pop_many(2 * (instr.arg or 0))
     if all(isinstance(key, Const) for key in parts[::2]):
-        interpreter.push(interpreter.new_dict([_key(part) for part in parts[::2]], parts[1::2]))
+        interpreter.push(constructions.new_dict(interpreter, [_key(part) for part in parts[::2]], parts[1::2]))
         return
     for key in parts[::2]:
-        interpreter.require_key(key)
-    made = interpreter.emit("new_dict", [interpreter.stored_value(part) for part in parts], Object(dict))
+        key_operands.require_key(interpreter, key)
+    made = interpreter.emit("new_dict", [stored_values.stored_value(interpreter, part) for part in parts], Object(dict))
     interpreter.push(Instance(type_with_entries(dict, (common_kind(parts[::2]), common_kind(parts[1::2]))), made))
 
 
 def op_BUILD_CONST_KEY_MAP(interpreter: Interpreter, instr: Instr) -> None:
     keys = interpreter.pop()
-    interpreter.push(interpreter.new_dict([_key(key) for key in interpreter.items_of(keys) or []],
-                                          interpreter.pop_many(instr.arg or 0)))
+    interpreter.push(constructions.new_dict(interpreter,
+                                            [_key(key) for key in contents.items_of(interpreter, keys) or []],
+                                            interpreter.pop_many(instr.arg or 0)))
 
 
 def op_BUILD_TUPLE_UNPACK(interpreter: Interpreter, instr: Instr) -> None:
-    interpreter.push(interpreter.new_tuple(_chained(interpreter, interpreter.pop_many(instr.arg or 0))))
+    interpreter.push(constructions.new_tuple(interpreter, _chained(interpreter, interpreter.pop_many(instr.arg or 0))))
 
 
 def op_BUILD_TUPLE_UNPACK_WITH_CALL(interpreter: Interpreter, instr: Instr) -> None:
     """``f(a, *b)`` up to CPython 3.8."""
     parts = interpreter.pop_many(instr.arg or 0)
     items = _chained(interpreter, parts[:-1])
-    interpreter.push(interpreter.new_tuple(items + starred_or_break(interpreter, interpreter.state.stack[-1],
-                                                                    len(items), parts[-1])))
+    items += starred_or_break(interpreter, interpreter.state.stack[-1], len(items), parts[-1])
+    interpreter.push(constructions.new_tuple(interpreter, items))
 
 
 def op_BUILD_MAP_UNPACK(interpreter: Interpreter, instr: Instr) -> None:
@@ -120,7 +124,7 @@ def op_SET_UPDATE(interpreter: Interpreter, instr: Instr) -> None:
 
 
 def op_BUILD_LIST_UNPACK(interpreter: Interpreter, instr: Instr) -> None:
-    interpreter.push(interpreter.new_list(_chained(interpreter, interpreter.pop_many(instr.arg or 0))))
+    interpreter.push(constructions.new_list(interpreter, _chained(interpreter, interpreter.pop_many(instr.arg or 0))))
 
 
 def op_LIST_EXTEND(interpreter: Interpreter, instr: Instr) -> None:
@@ -145,7 +149,7 @@ def op_LIST_APPEND(interpreter: Interpreter, instr: Instr) -> None:
     if kinds != {item_kind(item)}:
         kind = list_of_kinds(together([*kinds, item_kind(item)]))
         interpreter.state.stack[-(instr.arg or 1)] = Instance(kind, made, None, owner.defined_at)
-    interpreter.emit("collect", [made, interpreter.stored_value(item)], None, exits=True)
+    interpreter.emit("collect", [made, stored_values.stored_value(interpreter, item)], None, exits=True)
 
 
 def op_MAP_ADD(interpreter: Interpreter, instr: Instr) -> None:
@@ -158,14 +162,15 @@ def op_MAP_ADD(interpreter: Interpreter, instr: Instr) -> None:
         kinds = joined_kinds(kinds_of_entries(known), (entry_kind(key), entry_kind(value)))
         interpreter.state.stack[-(instr.arg or 1)] = Instance(type_with_entries(dict, kinds), made, None,
                                                               known.defined_at)
-        interpreter.emit("collect_pair", [made, interpreter.key_value(key), interpreter.stored_value(value)], None,
+        interpreter.emit("collect_pair", [made, key_operands.key_value(interpreter, key),
+                                          stored_values.stored_value(interpreter, value)], None,
                          exits=True)
         return
     if not isinstance(known, KnownContainer) or known.keys is None:
         raise Break("PJ216", operand=describe(known))
     items = dict(zip(known.keys, map(interpreter.use, known.items)))
     items[_key(key)] = value
-    longer = interpreter.new_dict(list(items), list(items.values()))
+    longer = constructions.new_dict(interpreter, list(items), list(items.values()))
     longer.defined_at = known.defined_at
     interpreter.state.stack[-(instr.arg or 1)] = longer
 
@@ -173,11 +178,11 @@ def op_MAP_ADD(interpreter: Interpreter, instr: Instr) -> None:
 def op_SET_ADD(interpreter: Interpreter, instr: Instr) -> None:
     """The step of a set comprehension."""
     item = interpreter.pop()
-    interpreter.require_key(item)
+    key_operands.require_key(interpreter, item)
     known = interpreter.state.stack[-(instr.arg or 1)]
     owner, kinds = interpreter.object_value(known), joined_kinds(kinds_of_entries(known), (entry_kind(item),))
     interpreter.state.stack[-(instr.arg or 1)] = Instance(type_with_entries(set, kinds), owner, None, known.defined_at)
-    interpreter.emit("collect_member", [owner, interpreter.stored_value(item)], None, exits=True)
+    interpreter.emit("collect_member", [owner, stored_values.stored_value(interpreter, item)], None, exits=True)
 
 
 def _lengthen(interpreter: Interpreter, position: int, more: List[Abstract]) -> None:
@@ -185,13 +190,13 @@ def _lengthen(interpreter: Interpreter, position: int, more: List[Abstract]) -> 
     known = interpreter.use(interpreter.state.stack[-position])
     if not isinstance(known, KnownContainer) or known.keys is not None:
         raise Break("PJ216", operand=describe(known))
-    longer = interpreter.new_list([interpreter.use(item) for item in known.items] + more)
+    longer = constructions.new_list(interpreter, [interpreter.use(item) for item in known.items] + more)
     longer.defined_at = known.defined_at
     interpreter.state.stack[-position] = longer
 
 
 def op_LIST_TO_TUPLE(interpreter: Interpreter, instr: Instr) -> None:
-    interpreter.push(interpreter.new_tuple(_chained(interpreter, [interpreter.pop()])))
+    interpreter.push(constructions.new_tuple(interpreter, _chained(interpreter, [interpreter.pop()])))
 
 
 def _chained(interpreter: Interpreter, parts: List[Abstract]) -> List[Abstract]:
@@ -217,7 +222,7 @@ def op_UNPACK_EX(interpreter: Interpreter, instr: Instr) -> None:
     if len(items) < before + after:
         raise Break("PJ203", operand="%d items" % len(items))
     end = len(items) - after
-    rest = interpreter.new_list(items[before:end])
+    rest = constructions.new_list(interpreter, items[before:end])
     rest.defined_at = instr.index
     interpreter.state.stack += reversed(items[:before] + [rest] + items[end:])
 

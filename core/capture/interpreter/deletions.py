@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import List
 
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.interpreter import stores
+from pijit.core.capture.models.containers import updates
+from pijit.core.capture.models.objects import locations
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.heap_locations import HeapLocation
 from pijit.core.capture.values.lattice import Abstract, Const, Unbound
@@ -14,12 +17,12 @@ from pijit.core.graph.ir import Value
 
 def _delete(interpreter: Interpreter, location: HeapLocation, operation: str, operands: List[Value]) -> None:
     interpreter.emit(operation, operands, None, exits=True)
-    interpreter.note_store(location, Unbound(None, interpreter.instr.index))
+    locations.note_store(interpreter, location, Unbound(None, interpreter.instr.index))
 
 
 def op_DELETE_SUBSCR(interpreter: Interpreter, instr: Instr) -> None:
     index, owner = interpreter.pop(), interpreter.pop()
-    interpreter.remove(owner, index)
+    updates.remove(interpreter, owner, index)
 
 
 def op_DELETE_ATTR(interpreter: Interpreter, instr: Instr) -> None:
@@ -28,7 +31,7 @@ def op_DELETE_ATTR(interpreter: Interpreter, instr: Instr) -> None:
 
 def delete_attribute(interpreter: Interpreter, owner: Abstract, name: str) -> None:
     """``del owner.name``."""
-    location = interpreter.written_attribute(owner, name, "__delattr__")
+    location = stores.written_attribute(interpreter, owner, name, "__delattr__")
     _delete(interpreter, location, "delete_attr",
             [interpreter.object_value(owner), interpreter.object_value(Const(name))])
 
@@ -42,6 +45,6 @@ def op_DELETE_DEREF(interpreter: Interpreter, instr: Instr) -> None:
     if instr.value in interpreter.context.shared:
         raise Break("PJ220", name=instr.value, because="functions share it")
     location = interpreter.context.written_location(instr)
-    interpreter.note_cell(instr.arg or 0, True)
+    locations.note_cell(interpreter, instr.arg or 0, True)
     _delete(interpreter, location, "delete_cell",
             [interpreter.cell_value(interpreter.context.cell_owners(instr.arg or 0)[-1].root)])

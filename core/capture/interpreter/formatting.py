@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.models.containers import characters, constructions
 from pijit.core.capture.models.containers.strings import require_plain
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.describe import constants_of
+from pijit.core.capture.values.describe import constants_of, describe
 from pijit.core.capture.values.lattice import Abstract, Const, class_of
 from pijit.core.errors import Break
 
@@ -23,12 +23,12 @@ def op_FORMAT_VALUE(interpreter: Interpreter, instr: Instr) -> None:
         raise Break("PJ216", operand=describe(spec))
     value = _converted(interpreter, value, flags & 3)
     as_it_is = class_of(value) is str and spec == Const("")
-    interpreter.push(value if as_it_is else interpreter.made_text("builtins.format", [value, spec]))
+    interpreter.push(value if as_it_is else characters.made_text(interpreter, "builtins.format", [value, spec]))
 
 
 def _converted(interpreter: Interpreter, value: Abstract, conversion: int) -> Abstract:
     plain = not conversion or conversion == 1 and class_of(value) is str
-    return value if plain else interpreter.made_text(CONVERSIONS[conversion], [value])
+    return value if plain else characters.made_text(interpreter, CONVERSIONS[conversion], [value])
 
 
 def op_CONVERT_VALUE(interpreter: Interpreter, instr: Instr) -> None:
@@ -46,4 +46,5 @@ def op_BUILD_STRING(interpreter: Interpreter, instr: Instr) -> None:
     if known is not None:
         interpreter.push(Const("".join(known)))
         return
-    interpreter.push(interpreter.made_text("builtins.str.join", [Const(""), interpreter.new_tuple(parts)]))
+    interpreter.push(characters.made_text(interpreter, "builtins.str.join",
+                                          [Const(""), constructions.new_tuple(interpreter, parts)]))

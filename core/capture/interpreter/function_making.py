@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.models.functions.function_values import Wanted, new_closure, pop_code
+from pijit.core.capture.interpreter import variables
+from pijit.core.capture.models.functions.function_values import new_closure, pop_code
 from pijit.core.capture.models.functions.shared_cells import cell_reference
 from pijit.core.capture.models.iteration.comprehensions import function_made
+from pijit.core.capture.models.objects.stored_values import Wanted
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.lattice import CellRef, Sequence, UnescapedFunction, Unknown
 from pijit.core.errors import Break
@@ -18,7 +20,7 @@ def op_LOAD_CLOSURE(interpreter: Interpreter, instr: Instr) -> None:
         interpreter.push(cell_reference(interpreter, instr.value))
         return
     try:
-        content = interpreter.cell_content(instr)
+        content = variables.cell_content(interpreter, instr)
     except Break as error:
         content = Unknown(error.reason_id)
     interpreter.push(CellRef(content))

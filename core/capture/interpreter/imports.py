@@ -8,6 +8,8 @@ import types
 from typing import Any, Dict, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.models.containers import item_reads
+from pijit.core.capture.models.objects import locations
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.lattice import Const, KnownContainer
 from pijit.core.errors import Break
@@ -22,7 +24,7 @@ def op_IMPORT_NAME(interpreter: Interpreter, instr: Instr) -> None:
     if level != 0 or read_item(interpreter.context.builtins, "__import__") is not IMPORT:
         raise Break("PJ207", module=instr.value)
     location = Item(Constant(interpreter.context.builtins), "__import__")
-    interpreter.use(interpreter.known_object(IMPORT, location, location))
+    interpreter.use(locations.known_object(interpreter, IMPORT, location, location))
     module = _imported(interpreter, instr.value)
     _require_names(interpreter, module.object, names or ())
     interpreter.push(module if names else _imported(interpreter, instr.value.partition(".")[0]))
@@ -39,10 +41,10 @@ def op_IMPORT_FROM(interpreter: Interpreter, instr: Instr) -> None:
 def _imported(interpreter: Interpreter, name: str) -> Const:
     """The module of this name, under a guard."""
     location = Constant(MODULES)
-    modules = interpreter.known_object(MODULES, location, location)
+    modules = locations.known_object(interpreter, MODULES, location, location)
     if read_item(MODULES, name) is UNBOUND or isinstance(modules, KnownContainer):
         raise Break("PJ207", module=name)
-    found = interpreter.use(interpreter.container_item(modules, Const(name)))
+    found = interpreter.use(item_reads.container_item(interpreter, modules, Const(name)))
     if not isinstance(found, Const) or type(found.object) is not types.ModuleType or _is_beginning(found.object):
         raise Break("PJ207", module=name)
     return found

@@ -37,19 +37,18 @@ from pijit.core.capture.interpreter import (
 )
 from pijit.core.capture.interpreter.stack_moves import ROTATIONS
 from pijit.core.capture.models import operators
-from pijit.core.capture.models.containers import characters, contents, literals, reads, sequences, strings, updates
-from pijit.core.capture.models.iteration import comprehensions, generators
-from pijit.core.capture.models.numpy import library
+from pijit.core.capture.models.iteration import comprehensions
 from pijit.core.capture.models.objects.special_methods import method_called
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.predicted_exceptions import predict_exception
 from pijit.core.capture.models.protocol import SomeAbstract
 from pijit.core.capture.models.stdlib import context_managers
 from pijit.core.capture.state.edges import FALL, ExceptionEdge, Transfer
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import CallOutcome
+from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
+    UNBOUND,
     Abstract,
     Const,
     LoopIterator,
@@ -89,168 +88,29 @@ class AbstractInterpreter:
     JUMP. ``derived``: a call is being made whose result is not that of the instruction.
     """
 
-    # Models of operators, containers, objects and functions, and what opcodes do: functions of the modules that they
-    # are named by.
-    any_value = operators.any_value
-    binary = operators.binary
-    compare = operators.compare
-    convert = operators.convert
-    inplace = operators.inplace
-    truth = operators.truth
-    ufunc_call = operators.ufunc_call
-    unary = operators.unary
-
-    require_elements_of = subscripts.require_elements_of
-    row = subscripts.row
-    store = subscripts.store
-    store_part = subscripts.store_complex_part
-    store_subscript = subscripts.store_subscript
-    stored_scalar = subscripts.stored_scalar
-    subscript = subscripts.subscript
-    updates_picked = subscripts.updates_picked
-    view_of = subscripts.view_of
-
-    compare_objects = contents.compare_objects
-    container_item = contents.container_item
-    contains = contents.contains
-    holds_item = contents.holds_item
-    is_true = contents.is_true
-    item = contents.item
-    items_of = contents.items_of
-    key_at = contents.key_at
-    length_of = contents.length_of
-    list_item = contents.list_item
-    negated = contents.negated
-    position_of = contents.position_of
-    require_equal_to_itself = contents.require_equal_to_itself
-    same_or_equal = contents.same_or_equal
-
-    decides_loop_by = reads.decides_loop_by
-    entries_expected = reads.entries_expected
-    expect_like = reads.expect_like
-    expected = reads.expected
-    found = reads.found
-    get_now = reads.get_now
-    has_key_now = reads.has_key_now
-    is_changing = reads.is_changing
-    is_dropped = reads.is_dropped
-    is_resized = reads.is_resized
-    item_of_list = reads.item_of_list
-    item_operands = reads.item_operands
-    items_expected = reads.items_expected
-    key_value = reads.key_value
-    keyed = reads.keyed
-    length_now = reads.length_now
-    members_expected = reads.members_expected
-    read_now = reads.read_now
-    require_key = reads.require_key
-    typed_item = reads.typed_item
-
-    as_object = literals.as_object
-    copied = sequences.copied
-    is_short = sequences.is_short
-    new_dict = literals.new_dict
-    new_list = literals.new_list
-    new_set = literals.new_set
-    new_tuple = literals.new_tuple
-    of_sequences = literals.of_sequences
-    part_of_list = sequences.part_of
-    sliced = literals.sliced
-
+    # Operations that recur into each other: functions of the modules that they are named by.
     attribute = attributes.attribute
-    dim = attributes.dim
-    dimension = attributes.dimension
-    require_shape = attributes.require_shape
-    size = attributes.size
-
+    binary = operators.binary
     call = calls.call
     call_row = calls.call_row
-
-    invoke = library.invoke
-    known = library.known
-    list_question = library.list_question
-    questions_of = library.questions_of
-
-    call_closure = comprehensions.call_closure
-    call_made = comprehensions.call_made
-    consume = comprehensions.consume
-    makes_object = comprehensions.makes_object
-    not_inlined = comprehensions.not_inlined
-    want_object = comprehensions.want_object
-
-    handed_out = generators.handed_out
-    step_generator = generators.step_generator
-    with_variables = generators.fresh
-
-    is_stepped_alone = loops.is_stepped_alone
-    named_iterator = loops.named_iterator
-    next_of = loops.next_of
-
-    apart_from_classes = stores.apart_from_classes
-    apart_from_stores = stores.apart_from_stores
-    attribute_location = stores.attribute_location
-    changing = stores.changing
-    item_location = stores.item_location
-    note_access = stores.note_access
-    note_cell = stores.note_cell
-    note_store = stores.note_store
-    read_location = stores.read_location
-    reading = stores.reading
-    store_attribute = stores.store_attribute
-    store_item = stores.store_item
-    stored_value = stores.stored_value
-    written_attribute = stores.written_attribute
-
+    compare = operators.compare
     delete_attribute = deletions.delete_attribute
+    store_attribute = stores.store_attribute
+    store_subscript = subscripts.store_subscript
+    subscript = subscripts.subscript
+    unary = operators.unary
 
-    add_entries = updates.add_entries
-    changing_container = updates.changing_container
-    effect = updates.effect
-    lengthen = updates.lengthen
-    moving = updates.moving
-    multiply = updates.multiply
-    remove = updates.remove
-    store_key = updates.store_key
-
-    made_text = strings.made_text
-    of_texts = strings.of_texts
-
-    compare_texts = characters.compare_texts
-    item_of_text = characters.item_of_text
-    store_byte = characters.store_byte
-    text_contains = characters.text_contains
-    text_item = characters.text_item
-    text_length = characters.text_length
-    text_object = characters.text_object
-
-    errors = context_managers.errors
-    errors_around = context_managers.errors_around
-    leave_with = context_managers.leave_with
-    with_errors = context_managers.with_errors
-
+    # What a client replaces.
     catch_no_more = exceptions.catch_no_more
-    end_block = exceptions.end_block
-    handler = exceptions.handler
-    is_named = exceptions.is_named
-    leads_out = exceptions.leads_out
-    matches = exceptions.matches
-    may_catch = exceptions.may_catch
-    named = exceptions.named
-    note_effect = exceptions.note_effect
-    raise_rarely = exceptions.raise_rarely
-    raise_where = exceptions.raise_where
+    errors_around = context_managers.errors_around
+    jump_if = branches.jump_if
+    not_inlined = comprehensions.not_inlined
+    note_access = stores.note_access
     split = exceptions.split
     throw = exceptions.throw
 
-    cell_content = variables.cell_content
-    content_of = variables.content_of
-    known_object = variables.known_object
-
-    jump_if = branches.jump_if
-    known_truth = branches.known_truth
-
-    def __init__(self, function: Function, context: CaptureContext) -> None:
-        self.function = function
+    def __init__(self, function: Function, context: CaptureContext, cfg: CFG, liveness: Liveness) -> None:
+        self.function, self.cfg, self.liveness = function, cfg, liveness
         self.context = context
         self.state = FrameState({}, [])
         self.instr: Instr = function.instructions[0]
@@ -259,13 +119,11 @@ class AbstractInterpreter:
         self.before = self.state
         self.unhandled: Set[int] = set()
         self.derived = False
+        self.returned: Abstract = UNBOUND
         self.work = context.base.work
 
     # implemented by the two clients
 
-    cfg: CFG
-    liveness: Liveness
-    returned: Abstract
     wrote = False
     version = 0
     block: Any = None
@@ -393,7 +251,7 @@ class AbstractInterpreter:
             self.push(self.binary(BINARY[name], left, right))
         elif name in INPLACE:
             right, left = self.pop(), self.pop()
-            self.push(self.inplace(INPLACE[name], left, right))
+            self.push(operators.inplace(self, INPLACE[name], left, right))
         elif name in UNARY:
             self.push(self.unary(UNARY[name], self.pop()))
         elif name in ROTATIONS:
@@ -419,12 +277,6 @@ class AbstractInterpreter:
         if isinstance(value, Unknown):
             raise Break(value.reason)
         return value
-
-    def take_many(self, count: int) -> List[Abstract]:
-        """``count`` values to move, in the order in which they were pushed."""
-        values = [self.take() for _ in range(count)]
-        values.reverse()
-        return values
 
     def pop_many(self, count: int) -> List[Abstract]:
         """``count`` values, in the order in which they were pushed."""

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import builtins
-from typing import List
+from typing import TYPE_CHECKING, List
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.rewrite.generator_steps import START
+from pijit.core.capture.models.iteration import generators
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over, step_of
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.edges import JUMP, Transfer, TransferKind
 from pijit.core.capture.state.frame_state import is_confined
+from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.generator_frame import GeneratorFrame, begun, is_generating
 from pijit.core.capture.values.lattice import Abstract, Const, Lazy, UnescapedFunction
 from pijit.core.errors import Break
-from pijit.core.graph.types import FLAG
+
+if TYPE_CHECKING:
+    from pijit.core.capture.interpreter.interpreter import AbstractInterpreter
 
 
 def is_stepped_alone(interpreter: Interpreter, instr: Instr) -> bool:
@@ -26,23 +29,6 @@ def is_stepped_alone(interpreter: Interpreter, instr: Instr) -> bool:
     last = following[-1]
     given = following[0].opname == "LOAD_CONST" and last.opname == "CALL_FUNCTION" and last.arg == 2
     return by_next and (plain or given)
-
-
-def next_of(interpreter: Interpreter, name: str) -> Abstract:
-    """``next`` of the iterator in a variable. When it has ended, a local handler catches StopIteration, or bytecode
-    repeats the call."""
-    step = step_of(interpreter, interpreter.use(interpreter.state.locals[name]))
-    if step.more is False:
-        raise Break("PJ209", type="iterator that has ended")
-    if step.more is not True and interpreter.handler() is not None:
-        interpreter.raise_where(lambda: interpreter.emit("not", [step.more], FLAG), StopIteration)
-        if interpreter.exception_edges:
-            interpreter.end_block()
-    if step.more is not True and not interpreter.exception_edges:
-        interpreter.emit("require", [step.more], None, exits=True)
-    interpreter.context.findings.stepped[interpreter.instr.index] = name
-    interpreter.state.locals[name] = step.following
-    return step.item()
 
 
 def named_iterator(interpreter: Interpreter, value: Abstract) -> Abstract:
@@ -60,10 +46,10 @@ def op_GET_ITER(interpreter: Interpreter, instr: Instr) -> None:
     interpreter.push(iterator_over(interpreter, interpreter.pop()))
 
 
-def op_FOR_ITER(interpreter: Interpreter, instr: Instr) -> None:
+def op_FOR_ITER(interpreter: AbstractInterpreter, instr: Instr) -> None:
     value = interpreter.pop()
     if is_generating(value):
-        interpreter.step_generator(value)
+        generators.step_generator(interpreter, value)
         return
     step = step_of(interpreter, value)
 

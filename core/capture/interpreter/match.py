@@ -6,9 +6,9 @@ import sys
 import types
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.containers import constructions, contents, expectations, item_reads
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.describe import constants_of
+from pijit.core.capture.values.describe import constants_of, describe
 from pijit.core.capture.values.lattice import Const, class_of
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among
@@ -48,15 +48,15 @@ def op_GET_LEN(interpreter: Interpreter, instr: Instr) -> None:
 def op_MATCH_KEYS(interpreter: Interpreter, instr: Instr) -> None:
     """Push the values under the keys, or None; in 3.10 also whether all keys are present."""
     keys, subject = interpreter.use(interpreter.state.stack[-1]), interpreter.use(interpreter.state.stack[-2])
-    wanted = interpreter.items_of(keys)
-    if class_of(subject) is not dict or wanted is None or interpreter.is_changing(subject):
+    wanted = contents.items_of(interpreter, keys)
+    if class_of(subject) is not dict or wanted is None or expectations.is_changing(interpreter, subject):
         raise Break("PJ203", operand=describe(subject))
     known = constants_of(wanted)
     if known is None:
         raise Break("PJ203", operand=describe(keys))
-    found = all(interpreter.holds_item(subject, key) for key in known)
-    values = [interpreter.use(interpreter.container_item(subject, key)) for key in wanted] if found else []
-    interpreter.push(interpreter.new_tuple(values) if found else Const(None))
+    found = all(contents.holds_item(interpreter, subject, key) for key in known)
+    values = [interpreter.use(item_reads.container_item(interpreter, subject, key)) for key in wanted] if found else []
+    interpreter.push(constructions.new_tuple(interpreter, values) if found else Const(None))
     if FLAGGED:
         interpreter.push(Const(found))
 
@@ -76,7 +76,7 @@ def op_MATCH_CLASS(interpreter: Interpreter, instr: Instr) -> None:
     found = interpreter.call(Const(isinstance), [subject, cls], {})
     if not isinstance(found, Const):
         raise Break("PJ203", operand=describe(cls))
-    parts = interpreter.new_tuple([subject] if instr.arg else [])
+    parts = constructions.new_tuple(interpreter, [subject] if instr.arg else [])
     if found.object:
         interpreter.push(parts)
     else:

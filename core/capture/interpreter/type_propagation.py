@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Optional, overload
 
-from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.bytecode.analysis.liveness import Liveness
-from pijit.core.bytecode.codec.decode import Function
 from pijit.core.capture.context import CaptureContext
+from pijit.core.capture.interpreter import exceptions
 from pijit.core.capture.interpreter.interpreter import AbstractInterpreter
-from pijit.core.capture.models.objects.instances import shared
+from pijit.core.capture.models.containers.constructions import shared
 from pijit.core.capture.models.objects.materialize import made_object
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import CallOutcomes
@@ -24,11 +22,6 @@ from pijit.core.graph.types import CELL, Type
 class TypePropagator(AbstractInterpreter):
     """The interpreter that only propagates types: operations become typed placeholders."""
 
-    def __init__(self, function: Function, context: CaptureContext, cfg: CFG, liveness: Liveness) -> None:
-        super().__init__(function, context)
-        self.cfg = cfg
-        self.liveness = liveness
-
     @overload
     def emit(self, name: str, args: List[Value], type: Type, attrs: Optional[Dict[str, Any]] = None,
              exits: bool = False) -> Value: ...
@@ -39,7 +32,7 @@ class TypePropagator(AbstractInterpreter):
 
     def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
              exits: bool = False) -> Optional[Value]:
-        self.note_effect(name, exits)
+        exceptions.note_effect(self, name, exits)
         return None if type is None else Value(-1, type)
 
     def rehearse(self, later: Callable[[], Any]) -> None:

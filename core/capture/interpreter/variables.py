@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.models.functions.shared_cells import content
+from pijit.core.capture.interpreter import loops
+from pijit.core.capture.models.containers import constructions
+from pijit.core.capture.models.functions import shared_cells
+from pijit.core.capture.models.objects import locations, stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import iterations_of
 from pijit.core.capture.values.base import Raised
@@ -23,7 +24,6 @@ from pijit.core.capture.values.lattice import (
     UnescapedFunction,
     Unknown,
     Unrolled,
-    known_of,
 )
 from pijit.core.errors import Break
 
@@ -47,20 +47,20 @@ def op_LOAD_FAST(interpreter: Interpreter, instr: Instr) -> None:
         interpreter.state.locals[instr.value] = UNBOUND  # it moves to its only user
         interpreter.state.stack.append(value)
         return
-    if isinstance(value, LoopIterator) and interpreter.is_stepped_alone(instr):
+    if isinstance(value, LoopIterator) and loops.is_stepped_alone(interpreter, instr):
         interpreter.push(Borrowed(instr.value))
         return
     interpreter.state.stack.append(interpreter.alone(value))
 
 
 def op_STORE_FAST(interpreter: Interpreter, instr: Instr) -> None:
-    value = interpreter.as_object(interpreter.take())
+    value = constructions.as_object(interpreter, interpreter.take())
     if isinstance(value, UnescapedFunction) and value.name is not None and not interpreter.context.depth:
         value = worn(value)
     elif isinstance(value, UnescapedFunction):
-        interpreter.want_object(value)
+        stored_values.want_object(interpreter, value)
     elif isinstance(value, FRAGILE) and not isinstance(value, Raised) or iterations_of(value) or is_generating(value):
-        value = interpreter.named_iterator(value)
+        value = loops.named_iterator(interpreter, value)
     interpreter.state.locals[instr.value] = value
 
 
@@ -86,40 +86,16 @@ def op_LOAD_GLOBAL(interpreter: Interpreter, instr: Instr) -> None:
     name = instr.value
     location = interpreter.context.global_location(name)
     if location is not None:
-        interpreter.state.stack.append(interpreter.read_location(location))
+        interpreter.state.stack.append(locations.read_location(interpreter, location))
         return
     sample, where = interpreter.context.find_global(name, interpreter)
-    interpreter.state.stack.append(interpreter.known_object(sample, *where))
+    interpreter.state.stack.append(locations.known_object(interpreter, sample, *where))
 
 
 def op_LOAD_DEREF(interpreter: Interpreter, instr: Instr) -> None:
-    interpreter.state.stack.append(interpreter.cell_content(instr))
+    interpreter.state.stack.append(cell_content(interpreter, instr))
 
 
 def cell_content(interpreter: Interpreter, instr: Instr) -> Abstract:
     """The content of the cell that ``instr`` names."""
-    return interpreter.content_of(instr.arg or 0, instr.value)
-
-
-def content_of(interpreter: Interpreter, number: int, name: str) -> Abstract:
-    """The content of a cell or free variable."""
-    if name in interpreter.context.shared:
-        return content(interpreter, name)
-    location = interpreter.context.cell_location(number, name)
-    interpreter.note_cell(number, False)
-    if location is not None:
-        return interpreter.read_location(location)
-    sample, where = interpreter.context.find_cell(number, interpreter, name)
-    return interpreter.known_object(sample, *where)
-
-
-def known_object(interpreter: Interpreter, sample: Any, source: Any, root: Any) -> Abstract:
-    """A value found by lookup: code and modules are known by identity, all others by type.
-
-    It is relied on only when an instruction pops it from the stack. A value that is only moved is not guarded.
-    """
-    value = interpreter.context.arriving(known_of(sample, source, interpreter.instr.index))
-    if isinstance(value, Unknown):
-        raise Break(value.reason)
-    value.root = root
-    return value
+    return shared_cells.content_of(interpreter, instr.arg or 0, instr.value)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import cast
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.models.objects.special_methods import call_special, class_paths, special_method
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.objects import locations
+from pijit.core.capture.models.objects.classes import class_paths
+from pijit.core.capture.models.objects.special_methods import call_special, special_method
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.stdlib.context_managers import Manager
 from pijit.core.capture.models.stdlib.known_managers import ready, refuse_loop
 from pijit.core.capture.state.return_kinds import CallOutcomes
+from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.lattice import BoundFunction, Unknown
 from pijit.core.errors import Break
 from pijit.guards.source import Attr
@@ -32,7 +34,8 @@ def op_SETUP_WITH(interpreter: Interpreter, instr: Instr) -> None:
     if function is None or special_method(value, "__enter__") is None:
         raise Break("PJ206", type=describe(value))
     location = class_paths(interpreter, value).then(Attr, "__exit__")
-    interpreter.push(Manager(interpreter.known_object(function, *location), value, instr.index, _apart(interpreter)))
+    interpreter.push(Manager(locations.known_object(interpreter, function, *location), value, instr.index,
+                             _apart(interpreter)))
     entered = call_special(interpreter, "__enter__", value)  # this call may change the known contents of the manager
     if entered is None or isinstance(entered, CallOutcomes):
         raise Break("PJ206", type=describe(value))

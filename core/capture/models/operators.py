@@ -1,19 +1,19 @@
 """Operators on abstract values: the IR operation that an operator becomes, with exact result types.
 
-`AbstractInterpreter` binds these functions. The result must be exactly CPython's and NumPy's. The operator raises
-`Break` where that is not certain.
+The result must be exactly CPython's and NumPy's. The operator raises `Break` where that is not certain.
 """
 
 from __future__ import annotations
 
 import sys
-import types
-from typing import TYPE_CHECKING, Any, List, Optional, Tuple, cast
+from typing import TYPE_CHECKING, List, Optional, Tuple, cast
 
 import numpy as np
 
 from pijit.core.bytecode.linker.deferred_warning import FlagReport
 from pijit.core.bytecode.rewrite.generator_to_loop import Nothing
+from pijit.core.capture.models.containers import comparisons, literals, strings, updates
+from pijit.core.capture.models.numpy import indexing, library, shapes
 from pijit.core.capture.models.numpy.from_sequences import as_array
 from pijit.core.capture.models.objects.special_methods import (
     binary_special,
@@ -22,6 +22,7 @@ from pijit.core.capture.models.objects.special_methods import (
     inplace_special,
 )
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.scalars import conversions
 from pijit.core.capture.models.scalars.complex import (
     COMMUTING,
     is_complex,
@@ -29,9 +30,11 @@ from pijit.core.capture.models.scalars.complex import (
     require_plain_products,
     require_quiet_products,
 )
+from pijit.core.capture.models.scalars.conversions import DOUBLES
 from pijit.core.capture.typing import result_types
 from pijit.core.capture.typing.operand_reuse import computed_into
-from pijit.core.capture.typing.result_types import BINARY_UFUNCS, COMPARE_UFUNCS, SampleOperand
+from pijit.core.capture.typing.result_types import BINARY_UFUNCS, COMPARE_UFUNCS, SampleOperand, operand_of
+from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.lattice import (
     BY_IDENTITY,
     Abstract,
@@ -42,7 +45,6 @@ from pijit.core.capture.values.lattice import (
     Tensor,
     class_of,
     has_class,
-    number_type,
     pointer_class,
     ssa_value,
 )
@@ -51,8 +53,8 @@ from pijit.core.errors import Break
 from pijit.core.graph.element_ops import SCALAR_POWERS
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, Array, Scalar, half_of, numpy_scalar
-from pijit.guards.facts import is_among, is_exactly, type_name
+from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, WORD, Array, Scalar, half_of, numpy_scalar
+from pijit.guards.facts import is_among, is_exactly
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -64,7 +66,6 @@ ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordi
               "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
 TRUTHS = (bool, np.bool_)
 SINGLES = (Nothing, type(None), bool, type(Ellipsis), type(NotImplemented))
-DOUBLES = (FLOAT.dtype, COMPLEX.dtype)
 LARGEST_PRODUCT = 62
 """Largest exponent of an integer power that is computed by multiplications. With a larger one, only bases such as
 0, 1 and -1 have a power that fits a machine word."""
@@ -75,52 +76,16 @@ DICTS_JOIN = sys.version_info >= (3, 9)
 UNARY_UFUNCS = {"neg": np.negative, "pos": np.positive, "invert": np.invert, "abs": np.absolute}
 
 
-def operand_of(value: Abstract) -> SampleOperand:
-    """The operand that stands for a value when NumPy is asked for a result type;
-    Break unless it is a number or an array."""
-    if isinstance(value, Tensor):
-        return SampleOperand(value.type)
-    kind = number_type(value)
-    if kind is None:
-        raise Break("PJ218" if type(value).__name__ == "Unknown" else "PJ203", operand=describe(value))
-    if isinstance(value, Const):
-        return SampleOperand(kind, value.object, True)
-    return SampleOperand(kind)
-
-
-SHOWN_BY_VALUE = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis))
-"""Types whose repr runs no user code."""
-
-
-def describe(value: Abstract) -> str:
-    """Describe a value in a few words, for messages."""
-    if isinstance(value, Const):
-        if is_exactly(value.object, SHOWN_BY_VALUE):
-            return repr(value.object)[:40]
-        if issubclass(type(value.object), type):
-            return type_name(value.object)
-        named = is_exactly(value.object, (types.FunctionType, types.BuiltinFunctionType))
-        return value.object.__name__ if named else type_name(type(value.object))
-    if isinstance(value, (Number, Tensor)):
-        return repr(value.type)
-    kind = class_of(value)
-    return type_name(kind) if kind is not None else _words(type(value).__name__)
-
-
-def _words(name: str) -> str:
-    """The name of a class as words: "generator frame"."""
-    return "".join(" " + letter.lower() if letter.isupper() else letter for letter in name).strip()
-
-
 def binary(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
     """``left <symbol> right`` as a new abstract value."""
     if symbol == "@" and isinstance(left, Tensor) and isinstance(right, Tensor):
-        return interpreter.invoke(FUNCTIONS["matmul"], [left, right], {})
+        return library.invoke(interpreter, FUNCTIONS["matmul"], [left, right], {})
     found = binary_special(interpreter, symbol, left, right) if not isinstance(left, Tensor) else None
     if found is None and (isinstance(left, Tensor) or isinstance(right, Tensor)):
         return _array_binary(interpreter, symbol, left, right)
     if found is None:
-        found = interpreter.of_texts(symbol, left, right) or interpreter.of_sequences(symbol, left, right)
+        found = (strings.of_texts(interpreter, symbol, left, right)
+                 or literals.of_sequences(interpreter, symbol, left, right))
     return found if found is not None else _scalar_binary(interpreter, symbol, left, right)
 
 
@@ -129,28 +94,29 @@ def compare(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstra
     if symbol in ("is", "is not"):
         return _identity(interpreter, symbol, left, right)
     if symbol in ("in", "not in"):
-        return (interpreter.negated(interpreter.contains(right, left)) if symbol == "not in"
-                else interpreter.contains(right, left))
+        return (conversions.negated(interpreter, comparisons.contains(interpreter, right, left)) if symbol == "not in"
+                else comparisons.contains(interpreter, right, left))
     if symbol not in COMPARE_UFUNCS:
         raise Break("PJ202", operator=symbol)
     if is_plain(left) and is_plain(right) and (type(left.object) is str) == (type(right.object) is str):
         return Const(result_types.PYTHON_OPERATORS[symbol](left.object, right.object))
     if isinstance(left, Tensor) or isinstance(right, Tensor):
-        return interpreter.ufunc_call(COMPARE_UFUNCS[symbol], [left, right])
+        return ufunc_call(interpreter, COMPARE_UFUNCS[symbol], [left, right])
     known = compare_special(interpreter, symbol, left, right)
     if known is None:
-        known = interpreter.compare_objects(symbol, left, right) or interpreter.of_texts(symbol, left, right)
+        known = (comparisons.compare_objects(interpreter, symbol, left, right)
+                 or strings.of_texts(interpreter, symbol, left, right))
     return known if known is not None else _scalar_compare(interpreter, symbol, left, right)
 
 
 def inplace(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
     """``left <symbol>= right``; an array is written and stays the same object."""
     if symbol == "+" and pointer_class(left) is list and is_among(class_of(right), LENGTHENING):
-        return interpreter.lengthen(left, right)
+        return updates.lengthen(interpreter, left, right)
     if symbol == "*" and pointer_class(left) is list:
-        return interpreter.multiply(left, right)
+        return updates.multiply(interpreter, left, right)
     if symbol == "|" and pointer_class(left) is dict and DICTS_JOIN:
-        return interpreter.add_entries(left, right)
+        return updates.add_entries(interpreter, left, right)
     if is_among(pointer_class(left), (list, set)):
         raise Break("PJ203", operand=describe(left))
     if not isinstance(left, Tensor):
@@ -159,25 +125,25 @@ def inplace(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstra
     ufunc, operands = _array_operation(interpreter, symbol, left, right)
     if not left.type.writeable:
         raise Break("PJ203", operand="read-only array")
-    if interpreter.updates_picked():
+    if indexing.updates_picked(interpreter):
         return _updated(interpreter, ufunc, operands, left)
-    interpreter.ufunc_call(ufunc, operands, out=left, is_operator=True)
+    ufunc_call(interpreter, ufunc, operands, out=left, is_operator=True)
     return left
 
 
 def _updated(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstract], left: Tensor) -> Abstract:
     """Result of ``left <symbol>= right`` for an array that nothing else refers to: a new array replaces it."""
-    made = interpreter.ufunc_call(ufunc, operands)
+    made = ufunc_call(interpreter, ufunc, operands)
     if not isinstance(made, Tensor) or (made.type.dtype, made.type.ndim) != (left.type.dtype, left.type.ndim):
         raise Break("PJ203", operand="%r stored into %r" % (made, left.type))
-    interpreter.require_shape(left, made)
+    shapes.require_shape(interpreter, left, made)
     return made
 
 
 def unary(interpreter: Interpreter, name: str, value: Abstract) -> Abstract:
     """``-x``, ``+x``, ``~x``, ``abs(x)``."""
     if isinstance(value, Tensor):
-        return interpreter.ufunc_call(UNARY_UFUNCS[name], [value], is_operator=True)
+        return ufunc_call(interpreter, UNARY_UFUNCS[name], [value], is_operator=True)
     found = call_special(interpreter, "__%s__" % name, value)
     if found is not None:
         return found
@@ -198,15 +164,6 @@ def unary(interpreter: Interpreter, name: str, value: Abstract) -> Abstract:
                                            or kind.dtype.kind in "iu"))
 
 
-def truth(interpreter: Interpreter, value: Abstract) -> Value:
-    """The FLAG of ``bool(value)``, of which `known_truth` does not know the answer."""
-    if interpreter.is_changing(value) or interpreter.decides_loop_by(value):
-        value = interpreter.length_now(value)
-    if not isinstance(value, Number):
-        raise Break("PJ203", operand=describe(value))
-    return interpreter.emit("truth", [interpreter.number_value(value)], FLAG)
-
-
 def _array_operation(interpreter: Interpreter, symbol: str, left: Abstract,
                      right: Abstract) -> Tuple[np.ufunc, List[Abstract]]:
     if symbol not in BINARY_UFUNCS:
@@ -218,7 +175,7 @@ def _array_operation(interpreter: Interpreter, symbol: str, left: Abstract,
 
 
 def _array_binary(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
-    return interpreter.ufunc_call(*_array_operation(interpreter, symbol, left, right), is_operator=True)
+    return ufunc_call(interpreter, *_array_operation(interpreter, symbol, left, right), is_operator=True)
 
 
 def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstract], out: Optional[Tensor] = None,
@@ -232,8 +189,8 @@ def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstrac
         reports = is_operator and interpreter.may_report() and types[-1] == out.type.dtype.char and types[-1] in "fd"
         if reports:
             attrs["reports"] = True
-        interpreter.emit("ufunc_into", [ssa_value(out)] + [interpreter.any_value(v) for v in operands], None, attrs,
-                         exits=True)
+        interpreter.emit("ufunc_into", [ssa_value(out)] + [conversions.any_value(interpreter, v) for v in operands],
+                         None, attrs, exits=True)
         if reports:
             interpreter.report(FlagReport(ufunc.__name__), out)
         return out
@@ -244,15 +201,9 @@ def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstrac
         kinds = [q.type for q in questions]
         result = Array(result.dtype, result.ndim, result_types.result_layout(kinds, result.ndim),
                        ordered=all(kind.ordered for kind in kinds if isinstance(kind, Array)), computed=True)
-    value = interpreter.emit("ufunc", [interpreter.any_value(v) for v in operands], result, attrs, exits=True)
+    value = interpreter.emit("ufunc", [conversions.any_value(interpreter, v) for v in operands], result, attrs,
+                             exits=True)
     return Tensor(result, value) if isinstance(result, Array) else Number(cast(Scalar, result), value)
-
-
-def any_value(interpreter: Interpreter, value: Abstract) -> Value:
-    """The SSA value of an array or a number."""
-    if isinstance(value, Tensor):
-        return ssa_value(value)
-    return interpreter.number_value(value)
 
 
 def _scalar_binary(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
@@ -277,7 +228,7 @@ def _scalar_binary(interpreter: Interpreter, symbol: str, left: Abstract, right:
         require_plain_products(result)
         require_quiet_products(kinds)
     exact = symbol == "/" and result == FLOAT
-    args = [interpreter.convert(value, question.type, result, exact) for value,
+    args = [conversions.convert(interpreter, value, question.type, result, exact) for value,
             question in zip((left, right), questions)]
     exits = result.dtype.kind in "iu" or result.family == "np" or symbol in ("/", "//", "%")
     return Number(result, interpreter.emit(name, args, result, exits=exits))
@@ -335,7 +286,7 @@ def _numpy_power(interpreter: Interpreter, left: Abstract, right: Abstract,
     double = numpy_scalar(np.dtype(np.float64))
     kinds = [question.type for question in questions]
     if not all(kind in (INT, FLOAT, double) for kind in kinds):
-        return interpreter.invoke(FUNCTIONS["operator.pow"], [left, right], {})
+        return library.invoke(interpreter, FUNCTIONS["operator.pow"], [left, right], {})
     power = _float_power(interpreter, left, right, questions)
     return Number(double, interpreter.emit("same", [ssa_value(power)], double))
 
@@ -343,43 +294,10 @@ def _numpy_power(interpreter: Interpreter, left: Abstract, right: Abstract,
 def _float_power(interpreter: Interpreter, left: Abstract, right: Abstract,
                  questions: Tuple[SampleOperand, SampleOperand]) -> Number:
     """``x ** y`` by the C library; exits where Python or NumPy may raise or warn."""
-    args = [interpreter.convert(value, question.type, FLOAT) for value, question in zip((left, right), questions)]
+    args = [conversions.convert(interpreter, value, question.type, FLOAT) for value,
+            question in zip((left, right), questions)]
     by = "numpy" if any(cast(Scalar, question.type).family == "np" for question in questions) else "python"
     return Number(FLOAT, interpreter.emit("power", args, FLOAT, {"by": by}, exits=True))
-
-
-def convert(interpreter: Interpreter, value: Abstract, have: Any, want: Scalar, exact: bool = False) -> Value:
-    """``value`` converted to ``want``, the type of the operation's result; Break where the conversion could
-    change the result.
-
-    ``exact`` adds an exit for integers that a double cannot represent, because Python compares and divides
-    exactly.
-    """
-    ssa = interpreter.number_value(value)
-    if have == want:
-        return ssa
-    if have.dtype == want.dtype:
-        return interpreter.emit("same", [ssa], want)
-    source, target = have.dtype, want.dtype
-    if exact and isinstance(value, Const) and source.itemsize == 8 and not -2 ** 53 <= value.object <= 2 ** 53:
-        raise Break("PJ203", operand="%r as a float" % value.object)
-    if isinstance(value, Const) and have.family == "py" and source.kind in "ib" and target in DOUBLES:
-        return interpreter.emit("const", [], want, {"value": float(value.object)})
-    if source.kind in "iub" and target in DOUBLES and (source.itemsize < 8 or have == INT
-                                                       or exact and source == INT.dtype):
-        return interpreter.emit("cast", [ssa], want, exits=exact and source.itemsize == 8)
-    if source.kind + target.kind == "cc" and not result_types.WEAK_SCALARS:
-        raise Break("PJ203", operand="%r with %r" % (have,
-                                                     want))  # an array loop does this; it may fuse products
-    if source.kind == "b" and target.kind in "iu" or np.can_cast(source, target, "safe"):
-        return interpreter.emit("cast", [ssa], want)
-    if have.family == "py" and source.kind + target.kind in ("ii", "iu", "ic", "fc", "cc"):
-        return interpreter.emit("cast", [ssa], want, exits=True)
-    if have.family == "py" and source.kind in "if" and target == np.float32:
-        if source.kind == "i":  # through a double, as NumPy converts it
-            ssa = interpreter.emit("cast", [ssa], FLOAT, exits=exact)
-        return interpreter.emit("cast", [ssa], want, exits=True)
-    raise Break("PJ203", operand="%r with %r" % (have, want))
 
 
 def _scalar_compare(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
@@ -390,7 +308,7 @@ def _scalar_compare(interpreter: Interpreter, symbol: str, left: Abstract, right
     if common.dtype.kind == "c" and symbol not in ("==", "!="):
         raise Break("PJ203", operand="the order of complex numbers")
     exact = any(k.dtype == INT.dtype for k in kinds) and common.dtype.kind in "fc"
-    args = [interpreter.convert(value, kind, common, exact) for value, kind in zip((left, right), kinds)]
+    args = [conversions.convert(interpreter, value, kind, common, exact) for value, kind in zip((left, right), kinds)]
     flag = interpreter.emit("compare", args, FLAG, {"operator": symbol})
     return Number(result, interpreter.emit("flag", [flag], result))
 

@@ -12,8 +12,12 @@ from typing import Any, Callable, Dict, Iterable, Optional, Tuple
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE, PLAIN_CALLS, SUBSCRIPT_LOADS
 from pijit.core.bytecode.instructions.predicates import loads_item
+from pijit.core.capture.models import exception_handlers
+from pijit.core.capture.models.containers import expectations, key_operands
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import DOMAIN, entry_of, register_entry
+from pijit.core.capture.models.scalars import conversions
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -68,7 +72,7 @@ DIVISIONS = frozenset(["/", "//", "%"])
 def predict_exception(interpreter: Interpreter, instr: Instr) -> None:
     """Branch to the handler where an instruction raises a predicted exception; for any other the kernel exits."""
     check = CHECKS.get(instr.opname)
-    if check is None or interpreter.handler() is None and not interpreter.leads_out():
+    if check is None or not exception_handlers.is_caught(interpreter):
         return
     saved = list(interpreter.state.stack)
     try:
@@ -77,7 +81,7 @@ def predict_exception(interpreter: Interpreter, instr: Instr) -> None:
         pass
     interpreter.state.stack = saved
     if interpreter.exception_edges:
-        interpreter.end_block()
+        exception_handlers.end_block(interpreter)
 
 
 def check_division(interpreter: Interpreter) -> None:
@@ -86,7 +90,8 @@ def check_division(interpreter: Interpreter) -> None:
     if left is not None and right is not None and left.family == right.family == "py":
         divisor = interpreter.use(interpreter.state.stack[-1])
         if not isinstance(divisor, Const):
-            interpreter.raise_where(
+            exception_handlers.raise_where(
+                interpreter,
                 lambda: negated(interpreter, interpreter.emit("truth", [interpreter.number_value(divisor)], FLAG)),
                 ZeroDivisionError)
 
@@ -97,11 +102,12 @@ def check_subscript(interpreter: Interpreter) -> None:
     if isinstance(owner, KnownContainer) or isinstance(index, Const):
         return
     if pointer_class(owner) is dict:
-        if number_type(interpreter.expected(owner, None)) not in UNLIKELY:
-            interpreter.raise_where(lambda: is_missing(interpreter, owner, index), KeyError)
+        if number_type(expectations.expected(interpreter, owner, None)) not in UNLIKELY:
+            exception_handlers.raise_where(interpreter, lambda: is_missing(interpreter, owner, index), KeyError)
     elif pointer_class(owner) in (list, tuple) and number_type(index) is not None:
-        interpreter.raise_where(lambda: out_of_range(interpreter, interpreter.word(index), interpreter.emit(
-            "list_size", [interpreter.object_value(owner)], WORD)), IndexError)
+        exception_handlers.raise_where(interpreter, lambda: out_of_range(
+            interpreter, interpreter.word(index),
+            interpreter.emit("list_size", [interpreter.object_value(owner)], WORD)), IndexError)
     elif isinstance(owner, Tensor):
         check_axes(interpreter, owner, index.items if isinstance(index, Sequence) else (index,))
 
@@ -112,7 +118,8 @@ def check_axes(interpreter: Interpreter, owner: Tensor, items: Iterable[Abstract
     if len(kinds) <= owner.type.ndim and all(kind is not None and kind.dtype.kind in "iu" for kind in kinds):
         for axis, item in enumerate(items):
             if not isinstance(item, Const):
-                interpreter.raise_where(
+                exception_handlers.raise_where(
+                    interpreter,
                     lambda: out_of_range(interpreter, interpreter.word(interpreter.use(item)), interpreter.emit(
                         "dim", [ssa_value(owner)], WORD, {"axis": axis})), IndexError)
 
@@ -126,17 +133,18 @@ def check_call(interpreter: Interpreter) -> None:
     if asks is None or kind is None or kind.dtype.kind not in "if" or isinstance(argument, Const):
         return
     for symbol, limit in asks.outside:
-        interpreter.raise_where(lambda: interpreter.truth(interpreter.compare(symbol, argument, Const(limit))),
-                                ValueError)
+        exception_handlers.raise_where(
+            interpreter, lambda: conversions.truth(interpreter, interpreter.compare(symbol, argument, Const(limit))),
+            ValueError)
     largest = asks.largest
     if largest is not None:
-        interpreter.raise_where(lambda: is_too_large(interpreter, argument, largest), OverflowError)
+        exception_handlers.raise_where(interpreter, lambda: is_too_large(interpreter, argument, largest), OverflowError)
 
 
 def is_too_large(interpreter: Interpreter, argument: Abstract, largest: float) -> Value:
     """FLAG: a number is finite and above ``largest``."""
-    over = interpreter.truth(interpreter.compare(">", argument, Const(largest)))
-    finite = interpreter.truth(interpreter.compare("<", argument, Const(math.inf)))
+    over = conversions.truth(interpreter, interpreter.compare(">", argument, Const(largest)))
+    finite = conversions.truth(interpreter, interpreter.compare("<", argument, Const(math.inf)))
     return interpreter.emit("select", [over, finite, over], FLAG)
 
 
@@ -149,23 +157,23 @@ def found_or_raised(interpreter: Interpreter, owner: Abstract, index: Abstract, 
     if (kind is None or kind not in UNLIKELY or not loads_item(interpreter.instr) or class_of(owner) is not dict
             or interpreter.derived):
         return None
-    if interpreter.handler() is None and not interpreter.leads_out() or not interpreter.is_named(KeyError):
+    if not exception_handlers.is_caught(interpreter) or not exception_handlers.is_named(interpreter, KeyError):
         return None
-    name, operands = interpreter.keyed("get_key", owner, index)
+    name, operands = key_operands.keyed(interpreter, "get_key", owner, index)
     absent = Const(UNLIKELY[kind])
-    value = interpreter.emit(name, operands + [interpreter.stored_value(absent)], kind, exits=True)
+    value = interpreter.emit(name, operands + [stored_values.stored_value(interpreter, absent)], kind, exits=True)
     flag = interpreter.emit("compare", [value, interpreter.number_value(absent)], FLAG, {"operator": "=="})
-    interpreter.raise_rarely(flag, KeyError, lambda: interpreter.emit(
-        "has_key", [interpreter.object_value(owner), interpreter.key_value(index)], FLAG, exits=True))
+    exception_handlers.raise_rarely(interpreter, flag, KeyError, lambda: interpreter.emit(
+        "has_key", [interpreter.object_value(owner), key_operands.key_value(interpreter, index)], FLAG, exits=True))
     if interpreter.exception_edges:
-        interpreter.end_block()
+        exception_handlers.end_block(interpreter)
     return Number(kind, value)
 
 
 def is_missing(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Value:
     """FLAG: a dict lacks a key."""
-    return negated(interpreter, interpreter.emit("has_key", [interpreter.object_value(owner),
-                                                             interpreter.key_value(index)], FLAG, exits=True))
+    operands = [interpreter.object_value(owner), key_operands.key_value(interpreter, index)]
+    return negated(interpreter, interpreter.emit("has_key", operands, FLAG, exits=True))
 
 
 def negated(interpreter: Interpreter, flag: Value) -> Value:

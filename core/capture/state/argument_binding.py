@@ -7,16 +7,10 @@ from __future__ import annotations
 
 import inspect
 from types import CodeType
-from typing import TYPE_CHECKING, Callable, Dict, List
+from typing import Callable, Dict, List
 
-from pijit.core.bytecode.codec.decode import Function
-from pijit.core.bytecode.instructions.opcodes import KEYWORD_PASSES
-from pijit.core.bytecode.instructions.predicates import loads_local
-from pijit.core.capture.values.lattice import FRAGILE, Abstract, Keywords, Sequence
+from pijit.core.capture.values.lattice import Abstract, Keywords, Sequence
 from pijit.core.errors import Break
-
-if TYPE_CHECKING:
-    from pijit.core.capture.models.protocol import Interpreter
 
 Default = Callable[[int, str], Abstract]
 """Default of a parameter: of a positional one by its position from the end, of a keyword-only one by (0, name)."""
@@ -76,20 +70,3 @@ def _bind_keywords(code: CodeType, bound: Dict[str, Abstract], keywords: Dict[st
         else:
             bound[name] = value
     return others
-
-
-def with_dicts(interpreter: Interpreter, body: Function, bound: Dict[str, Abstract]) -> Dict[str, Abstract]:
-    """The values of the parameters. ``**keywords`` becomes a dict where the function does more than pass it on."""
-    for name, value in bound.items():
-        plain = isinstance(value, Keywords) and not any(isinstance(item, FRAGILE) for item in value.items.values())
-        if plain and _is_read(body, name):
-            bound[name] = interpreter.new_dict(
-                list(value.items), list(value.items.values()))  # type: ignore[attr-defined]
-    return bound
-
-
-def _is_read(body: Function, name: str) -> bool:
-    """Whether a variable is read for any purpose other than a call with ``**name``."""
-    following = zip(body.instructions, body.instructions[1:])
-    return any(loads_local(one) and one.value == name and other.opname not in KEYWORD_PASSES
-               for one, other in following)

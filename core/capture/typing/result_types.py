@@ -14,7 +14,8 @@ from typing import Any, Callable, List, Optional, Sequence, Set, Tuple, Union, c
 import numpy as np
 
 from pijit.core.capture.values.array_kinds import array_type
-from pijit.core.capture.values.lattice import scalar_type
+from pijit.core.capture.values.describe import describe
+from pijit.core.capture.values.lattice import Abstract, Const, Tensor, number_type, scalar_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import Array, Scalar, Type
 
@@ -270,3 +271,16 @@ def result_layout(operands: Sequence[Type], ndim: int) -> str:
     if all(a.layout == "F" and a.ndim == ndim for a in arrays) and (ndim == 2 or len(arrays) == 1):
         return "F"  # with more axes, one of length 1 may be stretched, and NumPy then chooses by all strides
     return "A"
+
+
+def operand_of(value: Abstract) -> SampleOperand:
+    """The operand that stands for a value when NumPy is asked for a result type;
+    Break unless it is a number or an array."""
+    if isinstance(value, Tensor):
+        return SampleOperand(value.type)
+    kind = number_type(value)
+    if kind is None:
+        raise Break("PJ218" if type(value).__name__ == "Unknown" else "PJ203", operand=describe(value))
+    if isinstance(value, Const):
+        return SampleOperand(kind, value.object, True)
+    return SampleOperand(kind)

@@ -5,10 +5,12 @@ A handler takes the interpreter, the positional arguments and the keyword argume
 
 from __future__ import annotations
 
+import types
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from pijit.core.capture.values.lattice import Abstract, Const
+from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, class_of
 from pijit.core.errors import Break
+from pijit.guards.facts import is_exactly, type_name
 
 Arguments = Dict[str, Abstract]
 Handler = Callable[..., Abstract]
@@ -24,3 +26,27 @@ def constants_of(values: Sequence[Abstract]) -> Optional[List[Any]]:
     """The objects that values are if all of them are constants, else None."""
     found = [value.object for value in values if isinstance(value, Const)]
     return found if len(found) == len(values) else None
+
+
+SHOWN_BY_VALUE = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis))
+"""Types whose repr runs no user code."""
+
+
+def describe(value: Abstract) -> str:
+    """Describe a value in a few words, for messages."""
+    if isinstance(value, Const):
+        if is_exactly(value.object, SHOWN_BY_VALUE):
+            return repr(value.object)[:40]
+        if issubclass(type(value.object), type):
+            return type_name(value.object)
+        named = is_exactly(value.object, (types.FunctionType, types.BuiltinFunctionType))
+        return value.object.__name__ if named else type_name(type(value.object))
+    if isinstance(value, (Number, Tensor)):
+        return repr(value.type)
+    kind = class_of(value)
+    return type_name(kind) if kind is not None else _words(type(value).__name__)
+
+
+def _words(name: str) -> str:
+    """The name of a class as words: "generator frame"."""
+    return "".join(" " + letter.lower() if letter.isupper() else letter for letter in name).strip()

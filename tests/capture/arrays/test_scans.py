@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pijit.core.capture.interpreter.interpreter import AbstractInterpreter
+from pijit.core.capture.models.numpy import library
 from tests.capture.arrays.test_gathers import NUMBA, steps, table
 from tests.capture.scalars.test_scalars import define
 from tests.harness import check, fail_unless_captured
@@ -62,7 +62,7 @@ def test_no_call_of_numpy_is_left(monkeypatch):
     def refuse(*_):
         raise AssertionError("a call of NumPy's function")
 
-    monkeypatch.setattr(AbstractInterpreter, "invoke", refuse)
+    monkeypatch.setattr(library, "invoke", refuse)
     f = define("def f(x):\n    return x.cumsum() + np.cumprod(x, axis=-1)")
     with fail_unless_captured():
         check(f, np.ones(3), config=NUMBA)

@@ -104,4 +104,4 @@ def test_a_callee_that_is_not_inlined_does_not_decide_for_others():
     for g in (printing, printing, good, good, good):
         np.testing.assert_array_equal(j(X, g), f(X, g))
     newest = j.state.entries[-1]
-    assert not newest.breaks and kernel_count(j), newest.breaks
+    assert not newest.reports.breaks and kernel_count(j), newest.reports.breaks

@@ -11,10 +11,11 @@ import pytest
 
 from pijit.core import capture
 from pijit.core.capture.build import block_arguments, exit_outputs, joined_results, uses
-from pijit.core.capture.interpreter import attributes, calls, stores
+from pijit.core.capture.interpreter import attributes, calls
 from pijit.core.capture.models.containers.characters import Char
 from pijit.core.capture.models.functions.function_values import FunctionValue, Shape
 from pijit.core.capture.models.functions.partials import Partial
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.stdlib.context_managers import Manager
 from pijit.core.capture.state import frame_state
 from pijit.core.capture.state.return_kinds import CallOutcomes
@@ -198,7 +199,7 @@ TABLES = {
     "joined results": joined_results.RESULTS,
     "loaded types": element_types.LOADED_TYPES,
     "objects": uses.OBJECTS,
-    "stored values": stores.STORED_VALUES,
+    "stored values": stored_values.STORED_VALUES,
     "uses": uses.USES,
 }
 

@@ -1,23 +1,24 @@
 """Characters of strings and items of bytes, read at run time.
 
 A string from outside whose characters are read is known by its class, not by its value (`Findings.texts`). So
-calls with other strings use the same kernels. `AbstractInterpreter` binds these functions.
+calls with other strings use the same kernels.
 """
 
 from __future__ import annotations
 
 import builtins
-from typing import Any, List, Optional
+from typing import Any, List, Optional, cast
 
-from pijit.core.capture.models.containers.strings import TEXT
-from pijit.core.capture.models.operators import describe
+from pijit.core.asynchronous_exceptions import raise_asynchronous
+from pijit.core.capture.models.objects import locations, stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models
-from pijit.core.capture.values.describe import Arguments, only
+from pijit.core.capture.values.describe import Arguments, constants_of, describe, only
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, Slice, class_of, number_type, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import BOOL, FLAG, INT, WORD, Object
+from pijit.core.graph.library import resolve
+from pijit.core.graph.types import BOOL, FLAG, INT, WORD, Object, Scalar, Type
 from pijit.guards.facts import is_among
 
 READ_BY_POSITION = (str, bytes, bytearray)
@@ -44,7 +45,8 @@ def text_object(interpreter: Interpreter, value: Abstract) -> Value:
 
 def text_length(interpreter: Interpreter, value: Abstract) -> Number:
     """``len(value)``."""
-    return Number(INT, interpreter.emit("same", [interpreter.emit("list_size", [interpreter.text_object(value)], WORD)],
+    return Number(INT, interpreter.emit("same",
+                                        [interpreter.emit("list_size", [text_object(interpreter, value)], WORD)],
                                         INT))
 
 
@@ -52,12 +54,12 @@ def text_item(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abs
     """``owner[index]``."""
     kind = class_of(owner)
     if isinstance(index, Slice) and kind is not bytearray:
-        interpreter.text_object(owner)
-        return interpreter.made_text("operator.getitem", [owner, index], Object(kind))
+        text_object(interpreter, owner)
+        return made_text(interpreter, "operator.getitem", [owner, index], Object(kind))
     number = number_type(index)
     if number is None or number.dtype.kind not in "iu":
         raise Break("PJ205", index=describe(index))
-    text = interpreter.text_object(owner)
+    text = text_object(interpreter, owner)
     if kind is str:
         return _character(interpreter, text, _position(interpreter, text, index))
     return Number(INT, interpreter.emit("byte_at", [text, interpreter.word(index)], INT, exits=True))
@@ -76,7 +78,7 @@ def store_byte(interpreter: Interpreter, owner: Abstract, index: Abstract, value
     if any(kind is None or kind.dtype.kind not in "iu" for kind in kinds):
         raise Break("PJ205", index=describe(index))
     operands = [interpreter.object_value(owner), interpreter.word(index), interpreter.word(value)]
-    interpreter.changing(bytearray, owner, False)
+    locations.changing(interpreter, bytearray, owner, False)
     interpreter.emit("store_byte", operands, None, exits=True)
 
 
@@ -120,7 +122,7 @@ def compare_texts(interpreter: Interpreter, symbol: str, left: Abstract, right: 
         return _answer(interpreter, _is(interpreter, codes[0], symbol, codes[1]))
     if symbol not in ("==", "!="):
         return None
-    equal = interpreter.emit("same_text", [interpreter.text_object(left), interpreter.text_object(right)], FLAG)
+    equal = interpreter.emit("same_text", [text_object(interpreter, left), text_object(interpreter, right)], FLAG)
     return _answer(interpreter, equal if symbol == "==" else interpreter.emit("not", [equal], FLAG))
 
 
@@ -139,7 +141,7 @@ def text_contains(interpreter: Interpreter, owner: Abstract, part: Abstract) -> 
         for flag in flags[1:]:
             found = interpreter.emit("or", [found, flag], FLAG)
         return _answer(interpreter, found)
-    operands = [interpreter.text_object(owner), interpreter.text_object(part)]
+    operands = [text_object(interpreter, owner), text_object(interpreter, part)]
     return _answer(interpreter, interpreter.emit("has_text", operands, FLAG, exits=True))
 
 
@@ -147,7 +149,7 @@ def ordinal(interpreter: Interpreter, value: Abstract) -> Number:
     """``ord(value)`` of a string."""
     code = code_of(interpreter, value)
     if code is None:
-        text = interpreter.text_object(value)
+        text = text_object(interpreter, value)
         size = interpreter.emit("list_size", [text], WORD)
         interpreter.emit("require", [_is(interpreter, size, "==", _number(interpreter, 1))], None, exits=True)
         code = interpreter.emit("char_code", [text, _number(interpreter, 0)], INT)
@@ -177,4 +179,19 @@ def call_chr(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     kind = number_type(arguments[0])
     if kind is None or kind.dtype.kind not in "iu":
         raise Break("PJ203", operand=describe(arguments[0]))
-    return interpreter.made_text("builtins.chr", arguments)
+    return made_text(interpreter, "builtins.chr", arguments)
+TEXT = Object(str)
+
+
+def made_text(interpreter: Interpreter, function: str, arguments: List[Abstract], kind: Type = TEXT) -> Abstract:
+    """The result of a function of numbers and strings; a constant if all of them are known."""
+    known = constants_of(arguments)
+    if known is not None:
+        try:
+            return Const(resolve(function)(*known))
+        except Exception as error:
+            raise_asynchronous(error)
+            raise Break("PJ216", operand=describe(arguments[0]))
+    operands = [stored_values.stored_value(interpreter, argument) for argument in arguments]
+    made = interpreter.emit("invoke", operands, kind, {"function": function, "keywords": ()}, exits=True)
+    return Instance(kind, made) if isinstance(kind, Object) else Number(cast(Scalar, kind), made)

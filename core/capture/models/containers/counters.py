@@ -5,70 +5,22 @@ The program may replace these methods on the class or on the object, so guards c
 
 from __future__ import annotations
 
-import weakref
 from collections import Counter
-from typing import Any, List, Optional
+from typing import List, Optional
 
-from pijit.core.capture.context import AccessPaths
-from pijit.core.capture.models.containers.sequences import made_by
+from pijit.core.capture.models.containers.counter_class import rely_on_counter
+from pijit.core.capture.models.containers.item_reads import made_by
 from pijit.core.capture.models.iteration.consumers import call_list
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models
-from pijit.core.capture.values.describe import Arguments, only
+from pijit.core.capture.values.describe import Arguments, describe, only
 from pijit.core.capture.values.element_types import list_of, list_type
 from pijit.core.capture.values.key_value_types import expected_entries, kinds_of_entries, type_with_entries
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Tensor, class_of, number_type
-from pijit.core.capture.values.predicates import Holds
 from pijit.core.errors import Break
-from pijit.core.graph.types import FLAG, INT, Holding, ListOf, Object, Type, numpy_scalar
+from pijit.core.graph.types import INT, Holding, ListOf, Object, Type, numpy_scalar
 from pijit.guards.facts import is_among
-from pijit.guards.reading import class_value
-from pijit.guards.source import Constant, Inner
-
-PATHS = AccessPaths(*[Inner(Constant(weakref.ref(Counter)), "referent")] * 2)
-OWN = {name: class_value(Counter, name) for name in (
-    "__init__", "__new__", "__getattribute__", "__getitem__", "__missing__", "__setitem__", "__delitem__",
-    "__contains__", "__len__", "__bool__", "__iter__", "get", "keys", "values", "items", "most_common", "update",
-    "copy", "popitem", "__class__")}
-"""Attributes of the original class under these names."""
-
-
-def rely_on_counter(interpreter: Interpreter, *names: str) -> None:
-    """Guard that the class has its original methods under these names."""
-    for name in names:
-        if class_value(Counter, name) is not OWN[name]:
-            raise Break("PJ204", attribute=name, object="Counter")
-        interpreter.rely(PATHS, Holds(name, OWN[name]))
-
-
-def rely_if_counter(interpreter: Interpreter, owner: Abstract, *names: str) -> None:
-    """The same if ``owner`` is a Counter."""
-    if class_of(owner) is Counter:
-        rely_on_counter(interpreter, *names)
-
-
-def rely_on_method(interpreter: Interpreter, owner: Abstract, name: str) -> None:
-    """Guard that ``owner.name`` of a Counter is the class's method,
-    and that the object has no attribute of that name."""
-    rely_on_counter(interpreter, "__getattribute__", name)
-    flag = interpreter.emit("lacks_own", [interpreter.object_value(owner), interpreter.object_value(Const(name))], FLAG)
-    interpreter.emit("require", [flag], None, exits=True)
-
-
-def count_of(interpreter: Interpreter, owner: Abstract, index: Abstract, key: Any) -> Optional[Abstract]:
-    """``owner[index]`` where an int is expected, zero for a missing key; None where another type is expected."""
-    try:
-        like = interpreter.expected(owner, key)
-    except Break as error:
-        if error.reason_id != "PJ218":
-            raise
-        like = Const(0)
-    if number_type(like) != INT:
-        return None
-    name, operands = interpreter.keyed("get_key", owner, index)
-    return interpreter.found(name, operands + [interpreter.stored_value(Const(0))],
-                             Const(0))
 
 
 @models(Counter)
@@ -112,7 +64,7 @@ def _most_common(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     if count != Const(None) and number_type(count) != INT:
         raise Break("PJ203", operand=describe(count))
     rely_on_counter(interpreter, "items", "__len__", "__iter__")
-    operands = [interpreter.object_value(owner), interpreter.stored_value(count)]
+    operands = [interpreter.object_value(owner), stored_values.stored_value(interpreter, count)]
     kinds = kinds_of_entries(Instance(expected_entries(owner)))
     row = Holding(tuple, kinds) if kinds and None not in kinds else None
     return made_by(interpreter, "helpers.most_common", list_of(row) or Object(list), operands)

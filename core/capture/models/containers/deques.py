@@ -9,10 +9,11 @@ from collections import deque
 from typing import List, Optional, Union, cast
 
 from pijit.core.bytecode.instructions.predicates import unpacks_sequence
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.containers import container_effects, expectations
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.describe import Arguments, Handler, describe, only
 from pijit.core.capture.values.element_types import type_of
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Sequence, class_of
 from pijit.core.errors import Break
@@ -23,11 +24,11 @@ from pijit.guards.facts import is_among
 
 def item_of_deque(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abstract:
     """``owner[index]``, a number, an array or a string."""
-    like = interpreter.expected(owner, None)
+    like = expectations.expected(interpreter, owner, None)
     if is_among(class_of(like), (list, tuple, dict)):  # only bytecode keeps them alive long enough
         raise Break("PJ203", operand=describe(like))
-    return interpreter.found("deque_item",
-                             [interpreter.object_value(owner), interpreter.word(index)], like)
+    return expectations.found(interpreter, "deque_item",
+                              [interpreter.object_value(owner), interpreter.word(index)], like)
 
 
 @model_factory
@@ -36,7 +37,8 @@ def _append(name: str) -> Handler:
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
         owner, value = arguments
-        interpreter.effect("deque_" + name, owner, [interpreter.object_value(owner), interpreter.stored_value(value)])
+        container_effects.effect(interpreter, "deque_" + name, owner,
+                                 [interpreter.object_value(owner), stored_values.stored_value(interpreter, value)])
         return Const(None)
     return call
 
@@ -47,14 +49,15 @@ def _take(name: str, position: int) -> Handler:
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
         owner, index = arguments[0], Const(position)
-        if interpreter.is_dropped():
-            interpreter.effect("deque_drop", owner, [interpreter.object_value(owner), interpreter.word(index)])
+        if expectations.is_dropped(interpreter):
+            container_effects.effect(interpreter, "deque_drop", owner,
+                                     [interpreter.object_value(owner), interpreter.word(index)])
             return Const(None)
-        row = row_of(interpreter.expected(owner, None))
+        row = row_of(expectations.expected(interpreter, owner, None))
         item = (item_of_deque(interpreter, owner, index) if row is None
                 else taken_tuple(interpreter, "deque_item", [interpreter.object_value(owner),
                                                              interpreter.word(index)], row))
-        interpreter.changing_container(owner)
+        container_effects.changing_container(interpreter, owner)
         interpreter.emit("deque_take", [interpreter.object_value(owner), interpreter.word(index)], None)
         return item
     return call
@@ -76,7 +79,7 @@ def taken_tuple(interpreter: Interpreter, read: str, operands: List[Value], row:
     """A tuple or list that will be removed from its container.
     A tuple that is unpacked at once need not be kept alive."""
     owner, index = operands
-    found = interpreter.typed_item(read, owner, index, row)
+    found = expectations.typed_item(interpreter, read, owner, index, row)
     if (isinstance(found, Sequence)
             and unpacks_sequence(interpreter.function.instructions[interpreter.instr.index + 1])):
         return Sequence(list(found.items))

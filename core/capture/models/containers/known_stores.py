@@ -11,8 +11,10 @@ from typing import Dict, Iterable, List, Optional, Set
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import WRITES
+from pijit.core.capture.models.containers import constructions, container_effects, key_operands
+from pijit.core.capture.models.containers.constructions import shared
 from pijit.core.capture.models.containers.contents import ITEM_KEYS
-from pijit.core.capture.models.objects.instances import shared
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import (
     FrameState,
@@ -50,13 +52,14 @@ def store_into_known(interpreter: Interpreter, owner: Abstract, index: Abstract,
     name = _only_variable(interpreter.state, owner, value)
     if name is None:
         return False
-    value = shared(interpreter, [interpreter.as_object(value)])[0]
+    value = shared(interpreter, [constructions.as_object(interpreter, value)])[0]
     locals, stack = dict(interpreter.state.locals), list(interpreter.state.stack)
-    interpreter.changing_container(owner)
+    container_effects.changing_container(interpreter, owner)
     interpreter.state.locals, interpreter.state.stack = locals, stack
     operands = ([interpreter.object_value(owner), interpreter.word(index)] if owner.keys is None
-                else interpreter.item_operands(owner, index))
-    interpreter.emit("store_item" if owner.keys is None else "store_key", operands + [interpreter.stored_value(value)],
+                else key_operands.item_operands(interpreter, owner, index))
+    interpreter.emit("store_item" if owner.keys is None else "store_key", operands
+                     + [stored_values.stored_value(interpreter, value)],
                      None, exits=True)
     items = list(owner.items)
     items[position] = interpreter.use(value)

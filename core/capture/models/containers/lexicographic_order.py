@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Optional
 
 from pijit.core.bytecode.instructions.predicates import tests_truth
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.containers import contents
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.scalars import conversions
 from pijit.core.capture.typing.result_types import PYTHON_OPERATORS
+from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.lattice import Abstract, Const, Number, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG
@@ -27,7 +29,8 @@ def compare_in_order(interpreter: Interpreter, symbol: str, left: Abstract, righ
     The first two items that differ decide. Of NumPy items the result is a NumPy bool, which only a jump may receive
     here.
     """
-    pair = [interpreter.items_of(value) if interpreter.is_short(value) else None for value in (left, right)]
+    pair = [contents.items_of(interpreter, value) if contents.is_short(interpreter, value) else None
+            for value in (left, right)]
     if None in pair:
         return None
     items = [[interpreter.use(item) for item in items or ()] for items in pair]
@@ -43,13 +46,13 @@ def compare_in_order(interpreter: Interpreter, symbol: str, left: Abstract, righ
 
 def _decided(interpreter: Interpreter, strict: str, one: Abstract, other: Abstract, answer: Abstract) -> Abstract:
     """The ordering of two items if they differ, else the answer that is known for the items after them."""
-    equal = interpreter.same_or_equal(one, other)
+    equal = contents.same_or_equal(interpreter, one, other)
     if isinstance(equal, Const):
         return answer if equal.object else interpreter.compare(strict, one, other)
-    before = interpreter.truth(interpreter.compare(strict, one, other))
+    before = conversions.truth(interpreter, interpreter.compare(strict, one, other))
     if isinstance(answer, Const) and not answer.object:
         return Number(BOOL, interpreter.emit("flag", [before], BOOL))
-    later = interpreter.truth(equal)
+    later = conversions.truth(interpreter, equal)
     if not isinstance(answer, Const):
-        later = interpreter.emit("and", [later, interpreter.truth(answer)], FLAG)
+        later = interpreter.emit("and", [later, conversions.truth(interpreter, answer)], FLAG)
     return Number(BOOL, interpreter.emit("flag", [interpreter.emit("or", [before, later], FLAG)], BOOL))

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import List, Optional, cast
 
 from pijit.core.bytecode.instructions.predicates import unpacks_sequence
-from pijit.core.capture.models.containers.reads import KEYED
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.containers import constructions, container_effects, expectations
+from pijit.core.capture.models.containers.expectations import KEYED
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.describe import Arguments, Handler, describe, only
 from pijit.core.capture.values.element_types import type_of
 from pijit.core.capture.values.key_value_types import expected_entries, kinds_of_entries
 from pijit.core.capture.values.lattice import Abstract, Instance, Sequence, class_of
@@ -30,14 +30,14 @@ def _take(name: str) -> Handler:
         end, zero = interpreter.emit("taken_entry", [found], WORD), interpreter.emit("const", [], WORD, {"value": 0})
         interpreter.emit("require", [interpreter.emit("compare", [end, zero], FLAG, {"operator": ">"})], None,
                          exits=True)
-        items = [interpreter.typed_item(read, found, end, kind)
+        items = [expectations.typed_item(interpreter, read, found, end, kind)
                  for read, kind in zip(ENTRY_PARTS, kinds)]
-        interpreter.changing_container(owner)
+        container_effects.changing_container(interpreter, owner)
         interpreter.emit("take_entry", [found], None, exits=True)
         if class_of(owner) is set:
             return items[0]
         unpacked = unpacks_sequence(interpreter.function.instructions[interpreter.instr.index + 1])
-        return Sequence(items) if unpacked else interpreter.new_tuple(items)
+        return Sequence(items) if unpacked else constructions.new_tuple(interpreter, items)
     return call
 
 

@@ -8,24 +8,15 @@ from __future__ import annotations
 
 from typing import Optional, Tuple, cast
 
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, Range, class_of, number_type, ssa_value
+from pijit.core.capture.models.scalars import conversions
+from pijit.core.capture.values.describe import describe
+from pijit.core.capture.values.lattice import Abstract, Const, Number, Range, class_of, number_type, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import BOOL, FLAG, INT, Object
+from pijit.core.graph.types import BOOL, FLAG, INT
 
 PARTS = ("helpers.range_start", "helpers.range_step", "builtins.len")
-
-
-def made_range(interpreter: Interpreter, value: Range) -> Instance:
-    """The object of a range that captured code makes."""
-    if not value.parts:
-        raise Break("PJ202", value="range")
-    operands = [interpreter.stored_value(part) for part in value.parts]
-    attrs = {"function": "builtins.range", "keywords": ()}
-    return Instance(Object(range), interpreter.emit("invoke", operands, Object(range), attrs, exits=True), None,
-                    value.defined_at)
 
 
 def range_words(interpreter: Interpreter, value: Abstract) -> Optional[Tuple[Value, ...]]:
@@ -58,7 +49,7 @@ def range_item(interpreter: Interpreter, value: Abstract, index: Abstract) -> Ab
     start, step, length = range_numbers(interpreter, value)
     place = interpreter.emit("same", [interpreter.word(index)], INT)
     at = Number(INT, place)
-    negative = interpreter.truth(interpreter.compare("<", at, Const(0)))
+    negative = conversions.truth(interpreter, interpreter.compare("<", at, Const(0)))
     counted = cast(Number, interpreter.binary("+", at, length))
     position = Number(INT, interpreter.emit("select", [negative, ssa_value(counted), place], INT))
     interpreter.emit("require", [_is_inside(interpreter, position, length)], None, exits=True)
@@ -72,11 +63,11 @@ def range_contains(interpreter: Interpreter, value: Abstract, number: Abstract) 
     start, step, length = range_numbers(interpreter, value)
     offset = interpreter.binary("-", number, start)
     found = _is_inside(interpreter, interpreter.binary("//", offset, step), length)
-    whole = interpreter.truth(interpreter.compare("==", interpreter.binary("%", offset, step), Const(0)))
+    whole = conversions.truth(interpreter, interpreter.compare("==", interpreter.binary("%", offset, step), Const(0)))
     return Number(BOOL, interpreter.emit("flag", [interpreter.emit("and", [found, whole], FLAG)], BOOL))
 
 
 def _is_inside(interpreter: Interpreter, position: Abstract, length: Abstract) -> Value:
-    flags = [interpreter.truth(interpreter.compare(">=", position, Const(0))),
-             interpreter.truth(interpreter.compare("<", position, length))]
+    flags = [conversions.truth(interpreter, interpreter.compare(">=", position, Const(0))),
+             conversions.truth(interpreter, interpreter.compare("<", position, length))]
     return interpreter.emit("and", flags, FLAG)

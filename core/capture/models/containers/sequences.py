@@ -9,12 +9,16 @@ from collections import Counter, defaultdict
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.rewrite.generator_to_loop import LIST
-from pijit.core.capture.models.containers.contents import is_container
+from pijit.core.capture.models.containers import constructions, contents, expectations, item_reads, reads
+from pijit.core.capture.models.containers.contents import is_container, is_short
+from pijit.core.capture.models.containers.item_reads import made_by, part_of
 from pijit.core.capture.models.containers.sets import OPERATORS
+from pijit.core.capture.models.iteration import comprehensions
 from pijit.core.capture.models.iteration.iterators import element_of, iterator_over, step_of
+from pijit.core.capture.models.numpy import indexing
 from pijit.core.capture.models.objects.named_tuples import as_tuple
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.element_types import list_type
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.key_value_types import SETS, expected_entries, kinds_of_entries, type_with_entries
@@ -33,7 +37,6 @@ from pijit.core.capture.values.lattice import (
     number_type,
     ssa_value,
 )
-from pijit.core.capture.values.virtual_object import is_row, is_virtual_list
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf, Object
@@ -42,17 +45,6 @@ from pijit.guards.facts import is_among
 LONGEST_REPEATED = 64
 COPIES: Dict[type, str] = {
     dict: "builtins.dict", defaultdict: "collections.defaultdict.copy", Counter: "collections.Counter.copy"}
-
-
-def is_short(interpreter: Interpreter, value: Abstract) -> bool:
-    """Whether all items of a tuple or list are known or can be guarded one by one."""
-    if class_of(value) is dict:
-        return False
-    if is_container(value):
-        return (len(value.sample) <= interpreter.context.unrolling
-                and not interpreter.is_changing(value))
-    known = isinstance(value, (Sequence, KnownContainer)) or is_row(value) or is_virtual_list(value)
-    return known or isinstance(value, Const) and type(value.object) is tuple
 
 
 def joined(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optional[Abstract]:
@@ -66,12 +58,12 @@ def joined(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optiona
         alike = types and isinstance(types[0], ListOf) and Instance(types[0]) == Instance(types[1])
         return made_by(interpreter, "operator.add", types[0] if alike else Object(kind),
                        [interpreter.object_value(left), interpreter.object_value(right)])
-    items = [[interpreter.use(item) for item in interpreter.items_of(value) or ()] for value in (left, right)]
+    items = [[interpreter.use(item) for item in contents.items_of(interpreter, value) or ()] for value in (left, right)]
     if kind is list:
-        return interpreter.new_list(items[0] + items[1])
+        return constructions.new_list(interpreter, items[0] + items[1])
     if not items[0] or not items[1]:
         return left if items[0] else right  # CPython returns the other operand itself
-    return interpreter.new_tuple(items[0] + items[1])
+    return constructions.new_tuple(interpreter, items[0] + items[1])
 
 
 def repeated(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optional[Abstract]:
@@ -83,31 +75,27 @@ def repeated(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optio
         return None
     times = count.object if isinstance(count, Const) else None
     if (times is None and is_short(interpreter, owner)
-            and any(class_of(item) is slice for item in interpreter.items_of(owner) or ())):
+            and any(class_of(item) is slice for item in contents.items_of(interpreter, owner) or ())):
         times = interpreter.constant(count)  # an index, whose length decides which axes the other items are for
-    if times is None or not is_short(interpreter, owner) or interpreter.length_of(owner) * times > LONGEST_REPEATED:
+    if (times is None or not is_short(interpreter, owner)
+            or contents.length_of(interpreter, owner) * times > LONGEST_REPEATED):
         made = list_type(owner) if kind is list else Object(kind)
         return made_by(interpreter, "operator.mul", made,
                        [interpreter.object_value(owner), interpreter.number_value(count)])
-    items = [interpreter.as_object(interpreter.use(item)) for item in interpreter.items_of(owner) or ()]
+    items = [constructions.as_object(interpreter, interpreter.use(item))
+             for item in contents.items_of(interpreter, owner) or ()]
     if kind is list:
-        return interpreter.new_list(items * times)
+        return constructions.new_list(interpreter, items * times)
     if times == 1:
         return owner
-    return interpreter.new_tuple(items * times) if items and times > 0 else Const(())
-
-
-def made_by(interpreter: Interpreter, function: str, kind: Object, operands: List[Value]) -> Instance:
-    """A new container that a function returns."""
-    attrs = {"function": function, "keywords": ()}
-    return Instance(kind, interpreter.emit("invoke", operands, kind, attrs, exits=True))
+    return constructions.new_tuple(interpreter, items * times) if items and times > 0 else Const(())
 
 
 def copied(interpreter: Interpreter, owner: Abstract) -> Abstract:
     """A new list of all items of a list."""
     if is_short(interpreter, owner):
-        return interpreter.new_list([interpreter.use(item)
-                                     for item in interpreter.items_of(owner) or ()])
+        return constructions.new_list(interpreter, [interpreter.use(item)
+                                                    for item in contents.items_of(interpreter, owner) or ()])
     return made_by(interpreter, "builtins.list.copy", list_type(owner), [interpreter.object_value(owner)])
 
 
@@ -116,15 +104,6 @@ def copied_dict(interpreter: Interpreter, owner: Abstract, made: type) -> Abstra
     kinds = kinds_of_entries(Instance(expected_entries(owner)))
     interpreter.emit("plain_items", [interpreter.object_value(owner)], None, exits=True)  # keys may be compared
     return made_by(interpreter, COPIES[made], type_with_entries(made, kinds), [interpreter.object_value(owner)])
-
-
-def part_of(interpreter: Interpreter, owner: Abstract, parts: Any) -> Abstract:
-    """``owner[start:stop:step]`` of a list whose items are not known one by one; the bounds are integers or None."""
-    for part in parts:
-        if part != Const(None) and number_type(part) != INT:
-            raise Break("PJ205", index=describe(part))
-    operands = [interpreter.object_value(owner)] + [interpreter.stored_value(part) for part in parts]
-    return made_by(interpreter, "helpers.part_of", list_type(owner), operands)
 
 
 def _of_sets(symbol: str) -> Callable[..., Optional[Abstract]]:
@@ -145,10 +124,10 @@ JOINS.update((symbol, _of_sets(symbol)) for symbol in OPERATORS)
 def taken_apart(interpreter: Interpreter, value: Abstract, count: int) -> List[Abstract]:
     """The ``count`` items of a value that is unpacked; the kernel exits where it has another number of items."""
     if isinstance(value, (Lazy, GeneratorFrame)):
-        value = interpreter.consume(LIST, value)
-    items = interpreter.items_of(value) if is_container(value) or not isinstance(value, Instance) else None
+        value = comprehensions.consume(interpreter, LIST, value)
+    items = contents.items_of(interpreter, value) if is_container(value) or not isinstance(value, Instance) else None
     if isinstance(value, Instance):
-        items = interpreter.items_of(value)
+        items = contents.items_of(interpreter, value)
     if items is None and isinstance(value, (LoopIterator, Unrolled)):
         items = all_items(interpreter, value, count)
     if items is not None:
@@ -168,7 +147,7 @@ def taken_apart_with_rest(interpreter: Interpreter, value: Abstract, before: int
 
     None for other values. The kernel exits where there are too few items.
     """
-    expected = interpreter.items_expected(value)
+    expected = expectations.items_expected(interpreter, value)
     if expected is not None:
         value = Instance(expected, interpreter.object_value(value))
     elif not isinstance(value, Tensor) or not value.type.ndim:
@@ -182,7 +161,7 @@ def taken_apart_with_rest(interpreter: Interpreter, value: Abstract, before: int
             for k in range(after, 0, -1)]
     rest = StackSlice((Const(before), Const(-after) if after else Const(None), Const(None)))
     if isinstance(value, Tensor):
-        return first + [interpreter.consume(LIST, interpreter.view_of(value, [rest]))] + last
+        return first + [comprehensions.consume(interpreter, LIST, indexing.view_of(interpreter, value, [rest]))] + last
     return first + [part_of(interpreter, value, rest.parts)] + last
 
 
@@ -194,22 +173,23 @@ def _parts(interpreter: Interpreter, value: Abstract) -> Tuple[Value, Any]:
     if (isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding))
             and value.type.python is list):
         size = interpreter.emit("list_size", [interpreter.object_value(value)], WORD)
-        return size, lambda index: interpreter.item_of_list(value, index)
+        return size, lambda index: reads.item_of_list(interpreter, value, index)
     raise Break("PJ203")
 
 
 def known_keys(interpreter: Interpreter, value: Abstract) -> List[Any]:
     """The keys of a short dict, ints and strings, under guards; Break for other dicts."""
-    known = class_of(value) is dict and (isinstance(value, KnownContainer) or not interpreter.is_changing(value))
-    length = interpreter.length_of(value) if known else None
+    known = class_of(value) is dict and (isinstance(value, KnownContainer)
+                                         or not expectations.is_changing(interpreter, value))
+    length = contents.length_of(interpreter, value) if known else None
     if length is None or length > interpreter.context.unrolling:
         raise Break("PJ209", type=describe(value), length=length)
-    return [interpreter.use(interpreter.key_at(value, position)).object for position in range(length)]
+    return [interpreter.use(contents.key_at(interpreter, value, position)).object for position in range(length)]
 
 
 def known_pairs(interpreter: Interpreter, value: Abstract) -> Dict[Any, Abstract]:
     """The items of a short dict by their keys, under guards."""
-    return {key: interpreter.use(interpreter.container_item(value, Const(key)))
+    return {key: interpreter.use(item_reads.container_item(interpreter, value, Const(key)))
             for key in known_keys(interpreter, value)}
 
 
@@ -233,6 +213,6 @@ def all_items(interpreter: Interpreter, value: Abstract, most: int) -> Optional[
             return items
         item = interpreter.use(step.item())
         if isinstance(item, Sequence) and item.value is None and item.root is None:  # the step has made it
-            item = interpreter.new_tuple([interpreter.use(part) for part in item.items])
+            item = constructions.new_tuple(interpreter, [interpreter.use(part) for part in item.items])
         items.append(item)
         iterator = step.following

@@ -8,8 +8,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import Optional
 
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.element_types import LOOKED_AT, list_like, list_type
 from pijit.core.capture.values.key_value_types import SETS
 from pijit.core.capture.values.lattice import Abstract, OpaqueObject, class_of

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from pijit.core.capture.models.containers import constructions, container_effects
 from pijit.core.capture.models.iteration.list_safety import sees_no_list
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models_subscripts
+from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.lattice import Abstract, Const, Lazy, LoopIterator, Slice, class_of
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among
@@ -27,7 +28,7 @@ def index_itself(interpreter: Interpreter, index: Abstract) -> Abstract:
 @models_subscripts(np.index_exp)
 def index_as_tuple(interpreter: Interpreter, index: Abstract) -> Abstract:
     """``np.index_exp[index]``."""
-    return index if class_of(index) is tuple else interpreter.new_tuple([index])
+    return index if class_of(index) is tuple else constructions.new_tuple(interpreter, [index])
 
 
 def listed(interpreter: Interpreter, more: Abstract) -> Abstract:
@@ -42,10 +43,12 @@ def listed(interpreter: Interpreter, more: Abstract) -> Abstract:
 
 def store_part(interpreter: Interpreter, owner: Abstract, part: Slice, value: Abstract) -> None:
     """``owner[part] = value`` of a list."""
-    items = interpreter.object_value(interpreter.as_object(listed(interpreter, value)))
-    interpreter.effect("store_slice", owner, [interpreter.object_value(owner), interpreter.object_value(part), items])
+    items = interpreter.object_value(constructions.as_object(interpreter, listed(interpreter, value)))
+    container_effects.effect(interpreter, "store_slice", owner,
+                             [interpreter.object_value(owner), interpreter.object_value(part), items])
 
 
 def delete_part(interpreter: Interpreter, owner: Abstract, part: Slice) -> None:
     """``del owner[part]`` of a list."""
-    interpreter.effect("delete_slice", owner, [interpreter.object_value(owner), interpreter.object_value(part)])
+    container_effects.effect(interpreter, "delete_slice", owner,
+                             [interpreter.object_value(owner), interpreter.object_value(part)])

@@ -6,8 +6,10 @@ from __future__ import annotations
 import builtins
 from typing import List, Optional, Union, cast
 
+from pijit.core.capture.models.containers import constructions
 from pijit.core.capture.models.containers.sets import items_of_set
 from pijit.core.capture.models.iteration.consumers import call_list, call_map, number_in
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models
 from pijit.core.capture.state.frame_state import item_kinds, list_of_kinds
@@ -45,7 +47,7 @@ def call_sorted(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     if order is not None and isinstance(backwards, Const) and type(backwards.object) is bool:
         found = cast(Union[KnownContainer, Sequence], made).items
         items = [found[position] for position in order]
-        return interpreter.new_list(items[::-1] if backwards.object else items)
+        return constructions.new_list(interpreter, items[::-1] if backwards.object else items)
     like = list_type(made)
     if not isinstance(like, Holding) or not _compares_plainly(like.items):
         like = ListOf(number_in(made))
@@ -61,7 +63,7 @@ def _compares_plainly(kind: Type) -> bool:
 
 def _sort(interpreter: Interpreter, function: str, kind: Object, operands: List[Value],
           keywords: Arguments) -> Abstract:
-    operands = operands + [interpreter.stored_value(value) for value in keywords.values()]
+    operands = operands + [stored_values.stored_value(interpreter, value) for value in keywords.values()]
     attrs = {"function": function, "keywords": tuple(keywords)}
     return Instance(kind, interpreter.emit("invoke", operands, kind, attrs, exits=True))
 

@@ -1,54 +1,29 @@
 """Strings made from numbers and other strings: kernels call the functions that Python calls.
 
 Formatting a number of Python or NumPy runs no user code. Formatting any other object may, so it stays bytecode.
-`AbstractInterpreter` binds these functions.
 """
 
 from __future__ import annotations
 
 import builtins
-from typing import List, Optional, cast
+from typing import List, Optional
 
-from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.bytecode.instructions.predicates import stores_local
 from pijit.core.bytecode.rewrite.generator_to_loop import LIST
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.containers import characters, contents
+from pijit.core.capture.models.containers.characters import TEXT
+from pijit.core.capture.models.iteration import comprehensions
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
-from pijit.core.capture.values.describe import Arguments, Handler, constants_of, only
-from pijit.core.capture.values.lattice import (
-    Abstract,
-    Const,
-    Instance,
-    Lazy,
-    LoopIterator,
-    Number,
-    class_of,
-    number_type,
-)
+from pijit.core.capture.values.describe import Arguments, Handler, describe, only
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Lazy, LoopIterator, class_of, number_type
 from pijit.core.capture.values.provenance import Root
 from pijit.core.errors import Break
-from pijit.core.graph.library import resolve
-from pijit.core.graph.types import BOOL, Object, Scalar, Type
+from pijit.core.graph.types import BOOL
 from pijit.guards.facts import is_among, is_exactly
 
 COMPARISONS = {"==": "operator.eq", "!=": "operator.ne", "<": "operator.lt", "<=": "operator.le", ">": "operator.gt",
                ">=": "operator.ge"}
-TEXT = Object(str)
-
-
-def made_text(interpreter: Interpreter, function: str, arguments: List[Abstract], kind: Type = TEXT) -> Abstract:
-    """The result of a function of numbers and strings; a constant if all of them are known."""
-    known = constants_of(arguments)
-    if known is not None:
-        try:
-            return Const(resolve(function)(*known))
-        except Exception as error:
-            raise_asynchronous(error)
-            raise Break("PJ216", operand=describe(arguments[0]))
-    operands = [interpreter.stored_value(argument) for argument in arguments]
-    made = interpreter.emit("invoke", operands, kind, {"function": function, "keywords": ()}, exits=True)
-    return Instance(kind, made) if isinstance(kind, Object) else Number(cast(Scalar, kind), made)
 
 
 def require_plain(interpreter: Interpreter, value: Abstract) -> None:
@@ -65,23 +40,23 @@ def of_texts(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstr
     if class_of(left) is not str or symbol not in COMPARISONS and symbol not in ("+", "%"):
         return None
     if symbol == "%":
-        for value in interpreter.items_of(right) or () if class_of(right) is tuple else (right,):
+        for value in contents.items_of(interpreter, right) or () if class_of(right) is tuple else (right,):
             require_plain(interpreter, interpreter.use(value))
-        return interpreter.made_text("operator.mod", [left, right])
+        return characters.made_text(interpreter, "operator.mod", [left, right])
     if class_of(right) is not str:
         return None
     if symbol == "+":
         return _sum(interpreter, left, right)
     known = isinstance(left, Const) and isinstance(right, Const)
-    found = interpreter.compare_texts(symbol, left, right) if not known else None
-    return found if found is not None else interpreter.made_text(COMPARISONS[symbol], [left, right], BOOL)
+    found = characters.compare_texts(interpreter, symbol, left, right) if not known else None
+    return found if found is not None else characters.made_text(interpreter, COMPARISONS[symbol], [left, right], BOOL)
 
 
 def _sum(interpreter: Interpreter, left: Abstract, right: Abstract) -> Abstract:
     """``left + right``; Break where a variable's string may grow in place,
     because only bytecode holds its one reference."""
     if isinstance(left, Const) and isinstance(right, Const):
-        return interpreter.made_text("operator.add", [left, right])
+        return characters.made_text(interpreter, "operator.add", [left, right])
     following = interpreter.function.instructions[interpreter.instr.index + 1]
     if left.root == Root("local", following.value) and stores_local(following) and interpreter.is_in_loop():
         raise Break("PJ216", because="the string may grow in place")
@@ -97,7 +72,7 @@ def _of_one(name: str) -> Handler:
         require_plain(interpreter, arguments[0])
         if name == "str" and class_of(arguments[0]) is str:
             return arguments[0]
-        return interpreter.made_text("builtins." + name, arguments)
+        return characters.made_text(interpreter, "builtins." + name, arguments)
     return call
 
 
@@ -119,7 +94,7 @@ def _format_method(interpreter: Interpreter, arguments: List[Abstract], keywords
 def _formatted(interpreter: Interpreter, function: str, arguments: List[Abstract]) -> Abstract:
     for argument in arguments:
         require_plain(interpreter, argument)
-    return interpreter.made_text(function, arguments)
+    return characters.made_text(interpreter, function, arguments)
 
 
 @models(str, "join")
@@ -127,10 +102,10 @@ def _join_method(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     """``text.join(items)`` of a list or tuple, or of an iterator whose items are first collected in a list."""
     only(arguments, keywords, "join", 2)
     if isinstance(arguments[1], (Lazy, LoopIterator)):
-        arguments = [arguments[0], interpreter.consume(LIST, arguments[1])]
+        arguments = [arguments[0], comprehensions.consume(interpreter, LIST, arguments[1])]
     if not is_among(class_of(arguments[1]), (list, tuple)):
         raise Break("PJ216", operand=describe(arguments[1]))
-    return interpreter.made_text("builtins.str.join", arguments)
+    return characters.made_text(interpreter, "builtins.str.join", arguments)
 
 
 for _function in ("str", "repr", "ascii"):

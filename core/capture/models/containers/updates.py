@@ -1,30 +1,37 @@
-"""Effects on lists, dicts and sets: instructions and methods that change them, done at once.
-
-`AbstractInterpreter` binds these functions.
-"""
+"""Effects on lists, dicts and sets: instructions and methods that change them, done at once."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import Counter
 from typing import Any, List, Optional, Set
 
+from pijit.core.capture.models.containers import (
+    comparisons,
+    constructions,
+    container_effects,
+    contents,
+    expectations,
+    key_operands,
+    reads,
+)
 from pijit.core.capture.models.containers.contents import ITEM_KEYS
-from pijit.core.capture.models.containers.counters import rely_if_counter
+from pijit.core.capture.models.containers.counter_class import rely_if_counter
 from pijit.core.capture.models.containers.deques import row_of, taken_tuple
-from pijit.core.capture.models.containers.reads import KEYED
-from pijit.core.capture.models.containers.sequences import made_by
+from pijit.core.capture.models.containers.expectations import KEYED
+from pijit.core.capture.models.containers.item_reads import made_by
 from pijit.core.capture.models.containers.slices import delete_part, listed
 from pijit.core.capture.models.iteration.consumers import call_dict
 from pijit.core.capture.models.iteration.list_safety import sees_no_list
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.objects.instances import as_left
 from pijit.core.capture.models.objects.materialize import change_virtual_object
 from pijit.core.capture.models.objects.named_tuples import require_holdable
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
+from pijit.core.capture.models.scalars import conversions
 from pijit.core.capture.state.frame_state import expect, expect_entry, item_kinds, lengthened, loosen
-from pijit.core.capture.state.heap_locations import ItemLocation, Keys, identity_of
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.state.heap_locations import identity_of
+from pijit.core.capture.values.describe import Arguments, Handler, describe, only
 from pijit.core.capture.values.element_types import list_type
 from pijit.core.capture.values.key_value_types import entry_kind, kinds_of_entries
 from pijit.core.capture.values.lattice import (
@@ -46,54 +53,22 @@ from pijit.guards.facts import is_among, is_exactly
 from pijit.guards.source import UNBOUND, read_item
 
 
-def moving(interpreter: Interpreter, owner: Abstract) -> None:
-    """Record that items of a list come, go or change at unknown positions: none of them is a heap location."""
-    identity = identity_of(owner)
-    interpreter.context.changed.add((ItemLocation, identity))
-    for key, location in list(interpreter.context.locations.items()):
-        if isinstance(location, ItemLocation) and id(location.owner.sample) == identity:
-            del interpreter.context.locations[key]
-    interpreter.changing(list, owner, False)
-
-
-def changing_container(interpreter: Interpreter, owner: Abstract, resized: bool = True) -> None:
-    """Record a change of a container that is no store at a known position of a list.
-
-    ``resized``: the change may add keys to a dict or remove some.
-    """
-    kind = pointer_class(owner)
-    if kind is list:
-        interpreter.moving(owner)
-    elif is_among(kind, (dict, set, deque, defaultdict, Counter)):
-        interpreter.changing(kind, owner, False)
-        if kind is dict and resized:
-            interpreter.changing(Keys, owner, False)
-    else:
-        raise Break("PJ205", object=describe(owner))
-
-
-def effect(interpreter: Interpreter, name: str, owner: Abstract, operands: List[Value], resized: bool = True) -> None:
-    """An operation that changes a container and gives no value."""
-    interpreter.changing_container(owner, resized)
-    interpreter.emit(name, operands, None, exits=True)
-
-
 def store_key(interpreter: Interpreter, owner: Abstract, index: Abstract, value: Abstract) -> None:
     """``owner[index] = value`` of a dict."""
     rely_if_counter(interpreter, owner, "__setitem__")
-    name, operands = interpreter.keyed("store_key", owner, index)
+    name, operands = key_operands.keyed(interpreter, "store_key", owner, index)
     expect_entry(interpreter.state, owner, (entry_kind(index), entry_kind(value)))
-    interpreter.effect(name, owner, operands + [interpreter.stored_value(value)],
-                       not _is_loops_key(interpreter, owner, index))
+    container_effects.effect(interpreter, name, owner, operands + [stored_values.stored_value(interpreter, value)],
+                             not _is_loops_key(interpreter, owner, index))
 
 
 def _is_loops_key(interpreter: Interpreter, owner: Abstract, index: Abstract) -> bool:
     """Whether a dict has this key while a loop here steps through its keys; a guard holds the key."""
     loops = [loop for value in interpreter.state.stack for loop in _loops_in(value)]
     key = interpreter.constant(index)
-    return (is_exactly(key, ITEM_KEYS) and not interpreter.is_resized(owner)
+    return (is_exactly(key, ITEM_KEYS) and not expectations.is_resized(interpreter, owner)
             and any(identity_of(loop.owner) == identity_of(owner) is not None for loop in loops)
-            and interpreter.holds_item(owner, key))
+            and contents.holds_item(interpreter, owner, key))
 
 
 def remove(interpreter: Interpreter, owner: Abstract, index: Abstract) -> None:
@@ -106,7 +81,7 @@ def remove(interpreter: Interpreter, owner: Abstract, index: Abstract) -> None:
         raise Break("PJ205", object=describe(owner))
     rely_if_counter(interpreter, owner, "__delitem__", "__contains__")
     name = "discard_key" if class_of(owner) is Counter else "delete_key" if of_keys else "delete_item"
-    interpreter.effect(name, owner, interpreter.item_operands(owner, index))
+    container_effects.effect(interpreter, name, owner, key_operands.item_operands(interpreter, owner, index))
 
 
 def lengthen(interpreter: Interpreter, owner: Abstract, more: Abstract) -> Abstract:
@@ -116,7 +91,8 @@ def lengthen(interpreter: Interpreter, owner: Abstract, more: Abstract) -> Abstr
     owner, before = lengthened(owner, more_kinds), owner
     for kind in more_kinds:
         expect(interpreter.state, before, kind)
-    interpreter.effect("extend", owner, [interpreter.object_value(owner), interpreter.object_value(more)])
+    container_effects.effect(interpreter, "extend", owner,
+                             [interpreter.object_value(owner), interpreter.object_value(more)])
     return owner
 
 
@@ -128,7 +104,8 @@ def multiply(interpreter: Interpreter, owner: Abstract, count: Abstract) -> Abst
     made, whole = (made_by(interpreter, "operator.mul", list_type(owner), operands),
                    interpreter.object_value(Const(slice(None))))
     owner = lengthened(owner, item_kinds(owner))
-    interpreter.effect("store_slice", owner, [interpreter.object_value(owner), whole, interpreter.object_value(made)])
+    container_effects.effect(interpreter, "store_slice", owner,
+                             [interpreter.object_value(owner), whole, interpreter.object_value(made)])
     return owner
 
 
@@ -137,7 +114,8 @@ def add_entries(interpreter: Interpreter, owner: Abstract, more: Abstract) -> Ab
     if class_of(more) is not dict:
         raise Break("PJ203", operand=describe(more))
     expect_entry(interpreter.state, owner, kinds_of_entries(more))
-    interpreter.effect("update", owner, [interpreter.object_value(owner), interpreter.object_value(more)])
+    container_effects.effect(interpreter, "update", owner,
+                             [interpreter.object_value(owner), interpreter.object_value(more)])
     return owner.forgotten()
 
 
@@ -153,12 +131,12 @@ def _append(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
     owner, item = arguments
     if is_virtual_list(owner):
         require_holdable(item)
-        stored = owner.holding(str(len(owner.items)), interpreter.as_object(item))
+        stored = owner.holding(str(len(owner.items)), constructions.as_object(interpreter, item))
         change_virtual_object(interpreter, owner.token, as_left(stored))
         return Const(None)
     loosen(interpreter.state, *arguments)
-    interpreter.effect("append", arguments[0],
-                       [interpreter.object_value(arguments[0]), interpreter.stored_value(arguments[1])])
+    operands = [interpreter.object_value(arguments[0]), stored_values.stored_value(interpreter, arguments[1])]
+    container_effects.effect(interpreter, "append", arguments[0], operands)
     return Const(None)
 
 
@@ -168,8 +146,9 @@ def _insert(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
     only(arguments, keywords, "insert", 3)
     owner, index, value = arguments
     loosen(interpreter.state, owner, value)
-    interpreter.effect("insert", owner,
-                       [interpreter.object_value(owner), interpreter.word(index), interpreter.stored_value(value)])
+    container_effects.effect(interpreter, "insert", owner,
+                             [interpreter.object_value(owner), interpreter.word(index),
+                              stored_values.stored_value(interpreter, value)])
     return Const(None)
 
 
@@ -177,7 +156,7 @@ def _insert(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
 def _extend(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``xs.extend(more)``: the same as ``xs += more``."""
     only(arguments, keywords, "extend", 2)
-    interpreter.lengthen(*arguments)
+    lengthen(interpreter, *arguments)
     return Const(None)
 
 
@@ -197,18 +176,19 @@ def _pop(interpreter: Interpreter, arguments: List[Abstract], keywords: Argument
         del arguments[2]
     only(arguments, keywords, "pop", 2, 2 if of_dict else 1)
     owner, index = arguments[0], arguments[1] if len(arguments) == 2 else Const(-1)
-    if interpreter.is_dropped():
-        interpreter.remove(owner, index)
+    if expectations.is_dropped(interpreter):
+        remove(interpreter, owner, index)
         return Const(None)
-    like = interpreter.expected(owner, interpreter.constant(index) if of_dict or isinstance(index, Const) else None)
+    like = expectations.expected(interpreter, owner, interpreter.constant(index) if of_dict or isinstance(index, Const)
+                                 else None)
     row = row_of(like) if not of_dict else None
     if row is not None:
         return _pop_tuple(interpreter, owner, index, row)
     if is_among(class_of(like), (list, tuple, dict)):
         raise Break("PJ203", operand=describe(like))
-    operands = interpreter.item_operands(owner, index)
-    interpreter.changing_container(owner)
-    return interpreter.found("pop_key" if of_dict else "pop_item", operands, like)
+    operands = key_operands.item_operands(interpreter, owner, index)
+    container_effects.changing_container(interpreter, owner)
+    return expectations.found(interpreter, "pop_key" if of_dict else "pop_item", operands, like)
 
 
 def _pop_tuple(interpreter: Interpreter, owner: Abstract, index: Abstract, row: Object) -> Abstract:
@@ -216,30 +196,30 @@ def _pop_tuple(interpreter: Interpreter, owner: Abstract, index: Abstract, row: 
     no exit follows the removal."""
     operands = [interpreter.object_value(owner), interpreter.word(index)]
     item = taken_tuple(interpreter, "load_item", operands, row)
-    interpreter.changing_container(owner)
+    container_effects.changing_container(interpreter, owner)
     interpreter.emit("list_take", operands, None)
     return item
 
 
 def _pop_default(interpreter: Interpreter, owner: Abstract, index: Abstract, default: Abstract) -> Abstract:
     """``dict.pop(key, default)`` where an existing item has the default's type, or the result is dropped."""
-    operands = interpreter.item_operands(owner, index)
-    if interpreter.is_dropped():
-        interpreter.effect("discard_key", owner, operands)
+    operands = key_operands.item_operands(interpreter, owner, index)
+    if expectations.is_dropped(interpreter):
+        container_effects.effect(interpreter, "discard_key", owner, operands)
         return Const(None)
-    interpreter.expect_like(default)
-    operands.append(interpreter.stored_value(default))
-    interpreter.changing_container(owner)
-    return interpreter.found("pop_default", operands, default)
+    reads.expect_like(interpreter, default)
+    operands.append(stored_values.stored_value(interpreter, default))
+    container_effects.changing_container(interpreter, owner)
+    return expectations.found(interpreter, "pop_default", operands, default)
 
 
 def _has_now(interpreter: Interpreter, owner: Any, index: Abstract) -> bool:
     """Whether a dict has a key during capture; the kernel exits where that differs at run time."""
     key = interpreter.constant(index)
     if isinstance(owner, KnownContainer):
-        return interpreter.holds_item(owner, key)
+        return contents.holds_item(interpreter, owner, key)
     expected = read_item(owner.sample, key) is not UNBOUND
-    found = interpreter.truth(interpreter.has_key_now(owner, index))
+    found = conversions.truth(interpreter, reads.has_key_now(interpreter, owner, index))
     wanted = found if expected else interpreter.emit("not", [found], FLAG)
     interpreter.emit("require", [wanted], None, exits=True)
     return expected
@@ -250,10 +230,10 @@ def _setdefault(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     """``dict.setdefault(key, value)`` where an existing item has the value's type."""
     only(arguments, keywords, "setdefault", 3)
     owner, index, value = arguments
-    operands = interpreter.item_operands(owner, index) + [interpreter.stored_value(value)]
+    operands = key_operands.item_operands(interpreter, owner, index) + [stored_values.stored_value(interpreter, value)]
     expect_entry(interpreter.state, owner, (entry_kind(index), entry_kind(value)))
-    interpreter.changing_container(owner)
-    return interpreter.found("setdefault", operands, value)
+    container_effects.changing_container(interpreter, owner)
+    return expectations.found(interpreter, "setdefault", operands, value)
 
 
 @models(dict, "update")
@@ -261,7 +241,7 @@ def _update(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
     """``d.update(pairs, name=value)``: the keys in the order of their first occurrence, each with its last value."""
     only(arguments, {}, "update", *((1, 2) if keywords else (2,)))
     plain = not keywords and class_of(arguments[1]) is dict
-    interpreter.add_entries(arguments[0], arguments[1] if plain else call_dict(interpreter, arguments[1:], keywords))
+    add_entries(interpreter, arguments[0], arguments[1] if plain else call_dict(interpreter, arguments[1:], keywords))
     return Const(None)
 
 
@@ -270,7 +250,7 @@ def _without_arguments(name: str, operation: str) -> Handler:
     """``xs.reverse()`` and ``xs.clear()``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
-        interpreter.effect(operation, arguments[0], [interpreter.object_value(arguments[0])])
+        container_effects.effect(interpreter, operation, arguments[0], [interpreter.object_value(arguments[0])])
         return Const(None)
     return call
 
@@ -281,11 +261,11 @@ def _of_set(name: str) -> Handler:
     and not by identity as NaN does."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
-        interpreter.require_key(arguments[1])
+        key_operands.require_key(interpreter, arguments[1])
         if name == "add":
             expect_entry(interpreter.state, arguments[0], (entry_kind(arguments[1]),))
-        interpreter.effect("set_" + name, arguments[0],
-                           [interpreter.object_value(arguments[0]), interpreter.stored_value(arguments[1])])
+        operands = [interpreter.object_value(arguments[0]), stored_values.stored_value(interpreter, arguments[1])]
+        container_effects.effect(interpreter, "set_" + name, arguments[0], operands)
         return Const(None)
     return call
 
@@ -295,14 +275,14 @@ def _remove(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
     """``list.remove(value)`` of a number or a string."""
     only(arguments, keywords, "remove", 2)
     owner, value = arguments
-    interpreter.effect("delete_item", owner,
-                       [interpreter.object_value(owner), found_position(interpreter, owner, value)])
+    container_effects.effect(interpreter, "delete_item", owner,
+                             [interpreter.object_value(owner), found_position(interpreter, owner, value)])
     return Const(None)
 
 
 def found_position(interpreter: Interpreter, owner: Abstract, value: Abstract) -> Value:
     """The first position of a value in a list, as a WORD; the kernel exits where it is absent."""
-    found, zero = interpreter.position_of(owner, value), interpreter.emit("const", [], WORD, {"value": 0})
+    found, zero = comparisons.position_of(interpreter, owner, value), interpreter.emit("const", [], WORD, {"value": 0})
     interpreter.emit("require", [interpreter.emit("compare", [found, zero], FLAG, {"operator": ">="})], None,
                      exits=True)
     return found
@@ -315,14 +295,14 @@ def _sort(interpreter: Interpreter, arguments: List[Abstract], keywords: Argumen
     if key != Const(None) and len(arguments) == 1 and sees_no_list(key, interpreter.context.globals):
         made = interpreter.call(Const(sorted), [arguments[0]], dict(keywords))
         whole = interpreter.object_value(Const(slice(None)))
-        interpreter.effect("store_slice", arguments[0],
-                           [interpreter.object_value(arguments[0]), whole, interpreter.object_value(made)])
+        container_effects.effect(interpreter, "store_slice", arguments[0],
+                                 [interpreter.object_value(arguments[0]), whole, interpreter.object_value(made)])
         return Const(None)
     backwards = interpreter.constant(keywords.get("reverse", Const(False)))
     if len(arguments) != 1 or set(keywords) - {"reverse"} or not is_among(type(backwards), (bool, int)):
         raise Break("PJ211", callee="sort")
-    interpreter.effect("sort", arguments[0],
-                       [interpreter.object_value(arguments[0]), interpreter.word(Const(int(bool(backwards))))])
+    container_effects.effect(interpreter, "sort", arguments[0],
+                             [interpreter.object_value(arguments[0]), interpreter.word(Const(int(bool(backwards))))])
     return Const(None)
 
 

@@ -18,12 +18,9 @@ from pijit.core.bytecode.assembler.emit import has_site
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.predicates import loads_attribute, operands_above_callable, writes_cell
 from pijit.core.capture.context import AccessPaths, CaptureContext, no_known_types
-from pijit.core.capture.models.objects.special_methods import (
-    class_paths,
-    method_called,
-    operator_method,
-    special_method,
-)
+from pijit.core.capture.models.objects import locations
+from pijit.core.capture.models.objects.classes import class_paths, paths_of
+from pijit.core.capture.models.objects.special_methods import method_called, operator_method, special_method
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.heap_locations import CellLocation, FreeLocation, GlobalLocation, HeapLocation
 from pijit.core.capture.values.lattice import (
@@ -44,11 +41,6 @@ from pijit.guards.reading import class_value
 from pijit.guards.source import Attr, Constant, Global, Inner, Item, TypeOf, read_class_attribute
 
 BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
-
-
-def paths_of(value: Abstract) -> AccessPaths:
-    """The access paths of a value: its path at function entry and its path at the start of the segment."""
-    return AccessPaths(value.source, value.root)
 
 
 def sample_of(value: Abstract) -> Any:
@@ -198,7 +190,7 @@ def default_of(callee: Callee, position: int, name: str, interpreter: Interprete
 def known_constant(sample: Any, paths: AccessPaths, interpreter: Interpreter) -> Abstract:
     """A default, or an argument that a partial holds; small immutable values become constants."""
     if not is_exactly(sample, BY_VALUE):
-        return interpreter.known_object(sample, *paths)
+        return locations.known_object(interpreter, sample, *paths)
     value = Const(sample, paths.source)
     value.root = paths.root
     return value
@@ -274,7 +266,8 @@ def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str,
             return None
         function = special_method(target, "__call__")
         paths = class_paths(interpreter, target).then(Attr, "__call__")
-        found = _found(interpreter.known_object(function, *paths), interpreter) if function is not None else None
+        found = _found(locations.known_object(interpreter, function, *paths),
+                       interpreter) if function is not None else None
         return find_callee(found, [target] + arguments, keywords, interpreter) if found is not None else None
     if isinstance(target, (Const, OpaqueObject)):
         for kind, find in _KINDS:
@@ -303,8 +296,8 @@ def _is_hooked(function: types.FunctionType) -> bool:
 def _find_method(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
                  interpreter: Interpreter) -> Found:
     paths = paths_of(target)
-    function = _found(interpreter.known_object(sample.__func__, *paths.then(Inner, "__func__")), interpreter)
-    owner = interpreter.use(interpreter.known_object(sample.__self__, *paths.then(Inner, "__self__")))
+    function = _found(locations.known_object(interpreter, sample.__func__, *paths.then(Inner, "__func__")), interpreter)
+    owner = interpreter.use(locations.known_object(interpreter, sample.__self__, *paths.then(Inner, "__self__")))
     return find_callee(function, [owner] + arguments, keywords, interpreter)
 
 
@@ -327,7 +320,7 @@ def partial_parts(target: Abstract,
     for part, held in (("args", sample.args), ("keywords", sample.keywords)):
         interpreter.rely(paths.then(Attr, part), HasType(type(held)))
         interpreter.rely(paths.then(Attr, part), HasLength(len(held)))
-    function = _found(interpreter.known_object(sample.func, *paths.then(Attr, "func")), interpreter)
+    function = _found(locations.known_object(interpreter, sample.func, *paths.then(Attr, "func")), interpreter)
     first = [interpreter.use(known_constant(value, paths.then(Attr, "args").then(Item, k), interpreter))
              for k, value in enumerate(sample.args)]
     named = {name: interpreter.use(known_constant(value, paths.then(Attr, "keywords").then(Item, name), interpreter))
@@ -355,7 +348,7 @@ def _find_object(target: Abstract, sample: Any, arguments: List[Abstract], keywo
     if not issubclass(type(found), (types.FunctionType, JitFunction)) or isinstance(target, Const):
         return None
     paths = paths_of(target).then(TypeOf).then(Attr, "__call__")
-    function = _found(interpreter.known_object(found, *paths), interpreter)
+    function = _found(locations.known_object(interpreter, found, *paths), interpreter)
     return find_callee(function, [target] + arguments, keywords, interpreter)
 
 

@@ -24,8 +24,11 @@ from pijit.core.bytecode.analysis.function_making import (
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.rewrite.cells import BINDS, binds_again, is_shared
 from pijit.core.capture.context import AccessPaths, CaptureContext, MadeFunctionContext
+from pijit.core.capture.models.containers import contents
+from pijit.core.capture.models.containers.constructions import shared
 from pijit.core.capture.models.functions.callees import Callee, CalleeContext
-from pijit.core.capture.models.objects.instances import shared
+from pijit.core.capture.models.objects import stored_values
+from pijit.core.capture.models.objects.stored_values import Wanted
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import is_confined
 from pijit.core.capture.values.base import Composite
@@ -49,11 +52,6 @@ from pijit.guards.source import Attr, Inner, Item
 
 SUSPENDING = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_GENERATOR
 """Code flags of generators and coroutines; bytecode makes such functions."""
-
-
-class Wanted(Break):
-    """A function that is called on the spot, or a variable, has to be an object:
-    the next run of the analysis makes it one."""
 
 
 class Shape(NamedTuple):
@@ -186,19 +184,19 @@ def new_closure(interpreter: Interpreter, instr: Any) -> FunctionValue:
     defaults = interpreter.pop() if flags & WITH_DEFAULTS else Const(None)
     if not isinstance(cells, Sequence) or flags & WITH_NAMED and not isinstance(named, KnownContainer):
         raise Break("PJ202", opcode=instr.opname)
-    positional = (interpreter.items_of(defaults) or []) if flags & WITH_DEFAULTS else []
+    positional = (contents.items_of(interpreter, defaults) or []) if flags & WITH_DEFAULTS else []
     late = tuple(_number_of(interpreter, instr, name, cell) for name, cell in zip(code.co_freevars, cells.items))
-    contents = [cell.content if isinstance(cell, CellRef) else cell
-                for cell, number in zip(cells.items, late) if number is None]
-    parts = [*positional, *(named.items if isinstance(named, KnownContainer) else ()), *shared(interpreter, contents)]
+    held = [cell.content if isinstance(cell, CellRef) else cell
+            for cell, number in zip(cells.items, late) if number is None]
+    parts = [*positional, *(named.items if isinstance(named, KnownContainer) else ()), *shared(interpreter, held)]
     for part in parts:
         require_known(part)
     names = tuple(named.keys or ()) if isinstance(named, KnownContainer) else ()
     shape = Shape(code, name, len(positional), names, late)
-    own = iter(parts[len(parts) - len(contents):])
+    own = iter(parts[len(parts) - len(held):])
     operands = [interpreter.object_value(Const(code)),
                 interpreter.segment_input(interpreter.context.scope_path(), Object(dict)),
-                *[interpreter.stored_value(one) for one in (Const(name), defaults, named, annotations)]]
+                *[stored_values.stored_value(interpreter, one) for one in (Const(name), defaults, named, annotations)]]
     operands += [interpreter.cell_value(Root("closure", number)) if number is not None
                  else _cell_with(interpreter, next(own)) for number in late]
     made = interpreter.emit("new_function", operands, Object(types.FunctionType))
@@ -208,7 +206,7 @@ def new_closure(interpreter: Interpreter, instr: Any) -> FunctionValue:
 def _cell_with(interpreter: Interpreter, held: Abstract) -> Any:
     """The cell of a new function: one of its own, or one that functions share."""
     return (interpreter.object_value(held) if is_cell(held)
-            else interpreter.emit("new_cell", [interpreter.stored_value(held)], CELL))
+            else interpreter.emit("new_cell", [stored_values.stored_value(interpreter, held)], CELL))
 
 
 def require_known(part: Abstract) -> None:

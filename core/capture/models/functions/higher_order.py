@@ -11,11 +11,11 @@ from types import CodeType
 from typing import List, Optional, Tuple
 
 from pijit.core.bytecode.rewrite.generator_to_loop import DEFAULT, FIRST, KEY, REDUCE, RESULT
+from pijit.core.capture.models.iteration import comprehensions, iterators
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models, models_instances
-from pijit.core.capture.values.describe import Arguments, only
+from pijit.core.capture.values.describe import Arguments, describe, only
 from pijit.core.capture.values.lattice import (
     Abstract,
     Borrowed,
@@ -83,8 +83,8 @@ def call_held_getter(interpreter: Interpreter, target: Abstract, arguments: List
         raise Break("PJ205", index="getter of other keys")
     interpreter.rely(target, IsObject(target.sample))
     call = call_itemgetter if type(target.sample) is operator.itemgetter else call_attrgetter
-    return interpreter.call_made(call(interpreter, list(map(Const, keys)), {}),
-                                 arguments, {})
+    return comprehensions.call_made(interpreter, call(interpreter, list(map(Const, keys)), {}),
+                                    arguments, {})
 
 
 def _is_path(name: str) -> bool:
@@ -98,12 +98,12 @@ def call_next(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     only(arguments, keywords, "next", 1, 2)
     value = arguments[0]
     if isinstance(value, Borrowed):
-        return interpreter.next_of(value.name)
+        return iterators.next_of(interpreter, value.name)
     is_view = isinstance(value, Lazy) and value.made.code is EACH_ITEM
     if is_view or not isinstance(value, (Lazy, LoopIterator)):
         raise Break("PJ209", type=describe(value))
     given = {DEFAULT: arguments[1]} if len(arguments) == 2 else {}
-    return interpreter.consume(FIRST[bool(given)], value, given)
+    return comprehensions.consume(interpreter, FIRST[bool(given)], value, given)
 
 
 @models(functools.reduce)
@@ -113,4 +113,4 @@ def call_reduce(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     given = {KEY: arguments[0]}
     if len(arguments) == 3:
         given[RESULT] = arguments[2]
-    return interpreter.consume(REDUCE[len(arguments) == 3], arguments[1], given)
+    return comprehensions.consume(interpreter, REDUCE[len(arguments) == 3], arguments[1], given)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import io
 from typing import Dict, List
 
+from pijit.core.capture.models.containers import characters
 from pijit.core.capture.models.containers.strings import require_plain
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.lattice import Abstract, Const, Tensor, class_of
 from pijit.core.errors import Break
@@ -36,7 +38,8 @@ def host_call(interpreter: Interpreter, callee: Const, arguments: List[Abstract]
     is_print = callee.object is print
     if not is_print and (len(values) != 2 or class_of(values[1]) is not str):
         raise Break("PJ211", callee=callee.object.__name__)
-    result = Const(None) if is_print else interpreter.made_text("builtins.len", values[1:], INT)  # before the effect
-    interpreter.emit("host_call", [interpreter.stored_value(value) for value in values], None,
+    result = (Const(None) if is_print  # before the effect
+              else characters.made_text(interpreter, "builtins.len", values[1:], INT))
+    interpreter.emit("host_call", [stored_values.stored_value(interpreter, value) for value in values], None,
                      {"function": callee.object, "names": tuple(keywords)}, exits=True)
     return result

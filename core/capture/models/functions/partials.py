@@ -7,14 +7,15 @@ import functools
 import types
 from typing import Any, Dict, List, Optional, Tuple
 
+from pijit.core.capture.models.containers import constructions
+from pijit.core.capture.models.containers.constructions import shared
 from pijit.core.capture.models.functions.callees import Callee, partial_parts
 from pijit.core.capture.models.functions.function_values import FunctionValue, require_known
-from pijit.core.capture.models.objects.instances import shared
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models, models_code, models_instances
 from pijit.core.capture.values.base import Composite, HeldMethod
-from pijit.core.capture.values.describe import Arguments
+from pijit.core.capture.values.describe import Arguments, describe
 from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject
 from pijit.core.capture.values.predicates import HasCode
 from pijit.core.errors import Break
@@ -75,13 +76,14 @@ def call_partial(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     sample = function.object if isinstance(function, Const) else getattr(function, "sample", None)
     known = isinstance(function, (FunctionValue, HeldMethod))
     if not known and (not callable(sample) or type(sample) is functools.partial):
-        interpreter.stored_value(function)
+        stored_values.stored_value(interpreter, function)
         raise Break("PJ203", operand=describe(function))
-    parts = shared(interpreter, [interpreter.as_object(part) for part in [function, *first, *named.values()]])
+    parts = shared(interpreter, [constructions.as_object(interpreter, part)
+                                 for part in [function, *first, *named.values()]])
     for part in parts:
         require_known(part)
     operands = [interpreter.object_value(Const(functools.partial)), interpreter.object_value(Const(tuple(named)))]
-    made = interpreter.emit("new_object", operands + [interpreter.stored_value(part) for part in parts],
+    made = interpreter.emit("new_object", operands + [stored_values.stored_value(interpreter, part) for part in parts],
                             Object(functools.partial))
     return Partial(tuple(named), tuple(part.forgotten() for part in parts), interpreter.instr.index, None, made)
 
@@ -101,7 +103,8 @@ def call_update_wrapper(interpreter: Interpreter, callee: Callee, arguments: Lis
         raise Break("PJ201", callee="update_wrapper")
     interpreter.rely(callee.paths, HasCode(callee.function.__code__))
     operands = [interpreter.object_value(Const(functools.update_wrapper)), interpreter.object_value(Const(()))]
-    values = [interpreter.stored_value(function), interpreter.stored_value(interpreter.use(wrapped))]
+    values = [stored_values.stored_value(interpreter, function),
+              stored_values.stored_value(interpreter, interpreter.use(wrapped))]
     return function.like(function.parts, None,
                          interpreter.emit("new_object", operands + values, Object(types.FunctionType)))
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Dict, Optional, Tuple
 
-from pijit.core.capture.models.objects.instances import as_left, shared
+from pijit.core.capture.models.containers import constructions
+from pijit.core.capture.models.containers.constructions import shared
+from pijit.core.capture.models.objects import locations, stored_values
+from pijit.core.capture.models.objects.instances import as_left
 from pijit.core.capture.models.objects.materialize import change_virtual_object
 from pijit.core.capture.models.objects.named_tuples import require_holdable
 from pijit.core.capture.models.protocol import Interpreter
@@ -60,17 +63,17 @@ def store_content(interpreter: Interpreter, name: str, value: Abstract) -> None:
     require_holdable(value)
     held = interpreter.state.locals.get(name)
     if isinstance(held, Unbound):
-        interpreter.state.locals[name] = _new_cell(interpreter, interpreter.as_object(value))
+        interpreter.state.locals[name] = _new_cell(interpreter, constructions.as_object(interpreter, value))
         return
     cell = _cell(interpreter, name)
     if any(virtual.token == cell.token for virtual in virtual_objects_in(value)):
         raise Break("PJ220", name=name, because="it would hold itself")
     interpreter.context.changed.add((CellLocation, None))
-    value = shared(interpreter, [interpreter.as_object(value)])[0]
+    value = shared(interpreter, [constructions.as_object(interpreter, value)])[0]
     cell = interpreter.use(_cell(interpreter, name))
     pointer = interpreter.object_value(cell)
     cell = cell.like(value=pointer)
-    interpreter.emit("store_cell", [pointer, interpreter.stored_value(value)], None, exits=True)
+    interpreter.emit("store_cell", [pointer, stored_values.stored_value(interpreter, value)], None, exits=True)
     change_virtual_object(interpreter, cell.token, as_left(cell.holding(CONTENT, value)))
 
 
@@ -85,6 +88,18 @@ def _new_cell(interpreter: Interpreter, value: Abstract) -> VirtualObject:
     require_holdable(value)
     value = shared(interpreter, [value])[0]
     cell = VirtualObject(Const(CELL.python), next(FRESH))
-    made = interpreter.emit("new_cell", [interpreter.stored_value(value)], CELL)
+    made = interpreter.emit("new_cell", [stored_values.stored_value(interpreter, value)], CELL)
     return cell.like(names=(CONTENT,), items=(value,), writable=False, shared=True, value=made,
                      defined_at=interpreter.instr.index)
+
+
+def content_of(interpreter: Interpreter, number: int, name: str) -> Abstract:
+    """The content of a cell or free variable."""
+    if name in interpreter.context.shared:
+        return content(interpreter, name)
+    location = interpreter.context.cell_location(number, name)
+    locations.note_cell(interpreter, number, False)
+    if location is not None:
+        return locations.read_location(interpreter, location)
+    sample, where = interpreter.context.find_cell(number, interpreter, name)
+    return locations.known_object(interpreter, sample, *where)

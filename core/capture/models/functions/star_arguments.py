@@ -1,18 +1,30 @@
-"""``f(a, *array)``: as many items of an array or a long list as the called function takes.
+"""``f(a, *array)`` and ``**keywords``: items that the called function takes, and dicts of the rest.
 
-Called by the interpreter's calls and by `literals`.
+Called by the interpreter's calls, and by the inliner.
 """
 
 from __future__ import annotations
 
 import types
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 
 from pijit.core._hook import JitFunction
+from pijit.core.bytecode.codec.decode import Function
+from pijit.core.bytecode.instructions.opcodes import KEYWORD_PASSES
+from pijit.core.bytecode.instructions.predicates import loads_local
+from pijit.core.capture.models.containers import constructions, contents
 from pijit.core.capture.models.containers.sequences import taken_apart
 from pijit.core.capture.models.functions.callees import sample_of
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.lattice import Abstract, BoundFunction, Instance, Tensor, UnescapedFunction
+from pijit.core.capture.values.lattice import (
+    FRAGILE,
+    Abstract,
+    BoundFunction,
+    Instance,
+    Keywords,
+    Tensor,
+    UnescapedFunction,
+)
 from pijit.core.errors import Break
 
 VARIABLE_ARGUMENTS = 0x04
@@ -25,7 +37,7 @@ def starred(interpreter: Interpreter, callee: Abstract, given: int, value: Abstr
     parameters without defaults take after ``given`` other arguments. The kernel exits where the length differs.
     None for other values.
     """
-    items = interpreter.items_of(value)
+    items = contents.items_of(interpreter, value)
     if items is not None or not isinstance(value, (Tensor, Instance)):
         return items
     wanted = _parameters(callee)
@@ -51,3 +63,20 @@ def starred_or_break(interpreter: Interpreter, callee: Abstract, given: int, val
     if items is None:
         raise Break("PJ211")
     return [interpreter.use(item) for item in items]
+
+
+def with_dicts(interpreter: Interpreter, body: Function, bound: Dict[str, Abstract]) -> Dict[str, Abstract]:
+    """The values of the parameters. ``**keywords`` becomes a dict where the function does more than pass it on."""
+    for name, value in bound.items():
+        plain = isinstance(value, Keywords) and not any(isinstance(item, FRAGILE) for item in value.items.values())
+        if plain and _is_read(body, name):
+            bound[name] = constructions.new_dict(
+                interpreter, list(value.items), list(value.items.values()))  # type: ignore[attr-defined]
+    return bound
+
+
+def _is_read(body: Function, name: str) -> bool:
+    """Whether a variable is read for any purpose other than a call with ``**name``."""
+    following = zip(body.instructions, body.instructions[1:])
+    return any(loads_local(one) and one.value == name and other.opname not in KEYWORD_PASSES
+               for one, other in following)

@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any, List
 
 from pijit.core.bytecode.rewrite.compensated_sum import add_item, with_lost
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models
-from pijit.core.capture.values.describe import Arguments
+from pijit.core.capture.values.describe import Arguments, describe
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Sequence, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT

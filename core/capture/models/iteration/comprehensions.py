@@ -3,11 +3,12 @@
 Making such a function leaves no trace, so it is captured. No segment can start with its value. A call of it is
 inlined with what its free variables hold. A side exit repeats all of it, because nothing has seen the list by then.
 A named function is made where the kernel exits, if it is still called after that. `interpreter/function_making.py`
-interprets the instructions. `AbstractInterpreter` binds the functions of this file.
+interprets the instructions.
 """
 
 from __future__ import annotations
 
+import functools
 import types
 from typing import Dict, List, Optional, Tuple
 
@@ -23,9 +24,10 @@ from pijit.core.bytecode.analysis.liveness import reads_all_locals
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.instructions.predicates import builds_tuple, stores_local
 from pijit.core.bytecode.rewrite.generator_to_loop import GENERATOR, Consumer, variable
-from pijit.core.capture.models.functions.function_values import FunctionValue, Wanted, named_function
+from pijit.core.capture.context import MadeFunctionContext
+from pijit.core.capture.models.functions import shared_cells
+from pijit.core.capture.models.functions.function_values import FunctionValue, named_function
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.argument_binding import bind
 from pijit.core.capture.values.describe import Arguments
@@ -33,8 +35,6 @@ from pijit.core.capture.values.generator_frame import rest_of
 from pijit.core.capture.values.lattice import Abstract, Lazy, Unbound, UnescapedFunction, Unknown
 from pijit.core.capture.values.virtual_object import is_cell
 from pijit.core.errors import Break
-
-COMPREHENSIONS = frozenset(["<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"])
 
 
 def not_inlined(interpreter: Interpreter, callee: UnescapedFunction, error: Break) -> Break:
@@ -63,13 +63,6 @@ def makes_object(interpreter: Interpreter, instr: Instr) -> bool:
         return False
     code, on_the_spot = function_made(interpreter, instr)
     return not on_the_spot and code in interpreter.context.base.findings.objects
-
-
-def want_object(interpreter: Interpreter, made: UnescapedFunction) -> None:
-    """Make a function an object in the next run of the analysis, because more than a call on the spot uses it."""
-    if may_be_object(made):
-        interpreter.context.base.findings.objects.add(made.code)
-    raise Wanted("PJ203", operand=describe(made))
 
 
 def call_closure(interpreter: Interpreter, callee: FunctionValue, arguments: List[Abstract],
@@ -111,7 +104,7 @@ def consume(interpreter: Interpreter, consumer: Consumer, value: Abstract,
     """The result of a builtin that takes all items of ``value``; ``given`` are variables of the consumer."""
     if interpreter.context.inliner is None:
         raise Break("PJ201", callee=consumer.name)
-    value = rest_of(value, interpreter.with_variables)
+    value = rest_of(value, functools.partial(with_variables, interpreter))
     if not isinstance(value, Lazy):
         value = Lazy(UnescapedFunction(EACH_ITEM, (), interpreter.context), iterator_over(interpreter, value))
     locals = {variable(name): item for name, item in (given or {}).items()}
@@ -143,12 +136,6 @@ def _no_default(position: int, name: str) -> Abstract:
     raise Break("PJ211", problem="no value for %s" % name)
 
 
-def may_be_object(value: Abstract) -> bool:
-    """Whether a value is a function to be called on the spot that captured code can also make as an object."""
-    return (isinstance(value, UnescapedFunction) and not value.code.co_flags & GENERATOR and value.name is not None
-            and value.code.co_name not in COMPREHENSIONS)
-
-
 def _made_on_the_spot(function: Function, instr: Instr, depth: int) -> Optional[types.CodeType]:
     """The code of the function that this or the next MAKE_FUNCTION makes, if it is used at once or bound to a
     variable.
@@ -165,3 +152,32 @@ def _made_on_the_spot(function: Function, instr: Instr, depth: int) -> Optional[
     else:
         suits = code.co_name.startswith("<")
     return code if suits and not written_free_variables(code) else None
+
+
+def with_variables(interpreter: Interpreter, made: UnescapedFunction) -> UnescapedFunction:
+    """A function with what its maker's variables hold now; Break if these are another function's and unknown."""
+    names = made.code.co_freevars
+    if is_made_here(interpreter, made):
+        return made.with_parts(tuple(_variable(interpreter, name) for name in names))
+    if len(made.free) < len(names):
+        raise Break("PJ209", type="generator over variables of another function")
+    return made
+
+
+def is_made_here(interpreter: Interpreter, made: UnescapedFunction) -> bool:
+    """Whether the function that is being interpreted made it."""
+    here, there = interpreter.context, made.context
+    return here.function is there.function and here.identity() == there.identity()
+
+
+def _variable(interpreter: Interpreter, name: str) -> Abstract:
+    function, own = interpreter.function, interpreter.function.cellvars + interpreter.function.freevars
+    if (not interpreter.context.depth
+            or name in function.freevars and not isinstance(interpreter.context, MadeFunctionContext)):
+        return shared_cells.content_of(interpreter, own.index(name), name)
+    found = interpreter.state.locals.get(name, Unknown("PJ212"))
+    if isinstance(found, (Unbound, Unknown)):
+        raise Break("PJ212", name=name)
+    if is_cell(found):
+        raise Break("PJ209", type="generator over a variable that functions share")
+    return found

@@ -28,23 +28,20 @@ from pijit.core.bytecode.rewrite.generator_to_loop import (
     SUM,
     Consumer,
 )
-from pijit.core.capture.models.containers.sequences import (
-    all_items,
-    copied_dict,
-    is_short,
-    known_keys,
-    known_pairs,
-    made_by,
-    taken_apart,
-)
+from pijit.core.capture.models.containers import constructions, contents, expectations, literals
+from pijit.core.capture.models.containers.contents import is_short
+from pijit.core.capture.models.containers.item_reads import made_by
+from pijit.core.capture.models.containers.sequences import all_items, copied_dict, known_keys, known_pairs, taken_apart
 from pijit.core.capture.models.containers.sets import items_of_set
+from pijit.core.capture.models.iteration import comprehensions
 from pijit.core.capture.models.iteration.iterators import iterator_over
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.numpy import library
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.models.scalars.math import extreme_of_numbers
 from pijit.core.capture.state.frame_state import item_kinds
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.describe import Arguments, Handler, describe, only
 from pijit.core.capture.values.element_types import list_type
 from pijit.core.capture.values.key_value_types import kinds_of_entries, type_with_entries
 from pijit.core.capture.values.lattice import (
@@ -93,7 +90,7 @@ def call_sum(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
         raise Break("PJ211", callee="sum")
     if number_type(start) is None:
         raise Break("PJ203", operand=describe(start))
-    return interpreter.consume(SUM, arguments[0], {RESULT: start, LOST: Const(0.0)})
+    return comprehensions.consume(interpreter, SUM, arguments[0], {RESULT: start, LOST: Const(0.0)})
 
 
 @model_factory
@@ -101,7 +98,7 @@ def _decision(name: str, consumer: Consumer) -> Handler:
     """``any`` and ``all``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
-        return interpreter.consume(consumer, arguments[0])
+        return comprehensions.consume(interpreter, consumer, arguments[0])
     return call
 
 
@@ -123,13 +120,13 @@ def _extreme(name: str, symbol: str) -> Handler:
             given[DEFAULT] = keywords["default"]
         items = arguments[0] if len(arguments) == 1 else Sequence(arguments)
         consumer = EXTREMES[symbol, by_key, "default" in keywords]
-        return interpreter.consume(consumer, items, given)
+        return comprehensions.consume(interpreter, consumer, items, given)
     return call
 
 
 def _known_items(interpreter: Interpreter, value: Abstract) -> Optional[List[Abstract]]:
     """The items of a tuple or list if they are known, or few enough to be guarded one by one; else None."""
-    return interpreter.items_of(value) if is_short(interpreter, value) else None
+    return contents.items_of(interpreter, value) if is_short(interpreter, value) else None
 
 
 @models(builtins.list)
@@ -137,14 +134,14 @@ def call_list(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     """``list(iterable)``."""
     only(arguments, keywords, "list", 0, 1)
     if not arguments:
-        return interpreter.new_list([])
+        return constructions.new_list(interpreter, [])
     items = _known_items(interpreter, arguments[0])
     if items is not None:
-        return interpreter.new_list([interpreter.use(item) for item in items])
+        return constructions.new_list(interpreter, [interpreter.use(item) for item in items])
     kind = items_of_set(interpreter, arguments[0])
     if kind is not None:
         return made_by(interpreter, "builtins.list", kind, [interpreter.object_value(arguments[0])])
-    return interpreter.consume(LIST, arguments[0])
+    return comprehensions.consume(interpreter, LIST, arguments[0])
 
 
 @models(builtins.set)
@@ -158,8 +155,8 @@ def call_set(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
         return made_by(interpreter, "builtins.set", Object(set), [interpreter.object_value(arguments[0])])
     items = _known_items(interpreter, arguments[0]) if arguments else []
     if items is not None:
-        return interpreter.new_set([interpreter.use(item) for item in items])
-    return interpreter.consume(SET, arguments[0])
+        return literals.new_set(interpreter, [interpreter.use(item) for item in items])
+    return comprehensions.consume(interpreter, SET, arguments[0])
 
 
 @models(builtins.frozenset)
@@ -207,7 +204,7 @@ def call_dict(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
         if listed and not generated:
             pairs = all_items(interpreter, arguments[0], interpreter.context.unrolling)
         if pairs is None and listed and not keywords:
-            return interpreter.consume(DICT, arguments[0])
+            return comprehensions.consume(interpreter, DICT, arguments[0])
         if pairs is None:
             raise Break("PJ209", type=describe(arguments[0]))
         for pair in pairs:
@@ -217,12 +214,12 @@ def call_dict(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
                 raise Break("PJ216", key=describe(key))
             items[known] = interpreter.use(value)
     items.update(keywords)
-    return interpreter.new_dict(list(items), list(items.values()))
+    return constructions.new_dict(interpreter, list(items), list(items.values()))
 
 
 def _is_known_dict(interpreter: Interpreter, value: Abstract) -> bool:
     """Whether a dict has few entries, which are known or may be guarded one by one."""
-    few = (isinstance(value, OpaqueObject) and not interpreter.is_changing(value)
+    few = (isinstance(value, OpaqueObject) and not expectations.is_changing(interpreter, value)
            and len(value.sample) <= interpreter.context.unrolling)
     return class_of(value) is dict and (isinstance(value, KnownContainer) or few)
 
@@ -237,10 +234,10 @@ def call_tuple(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
         return interpreter.use(arguments[0])
     items = _known_items(interpreter, arguments[0])
     if items is not None:
-        return interpreter.new_tuple([interpreter.use(item) for item in items])
+        return constructions.new_tuple(interpreter, [interpreter.use(item) for item in items])
     made = call_list(interpreter, arguments, {})
     if isinstance(made, KnownContainer):
-        return interpreter.new_tuple(list(made.items))
+        return constructions.new_tuple(interpreter, list(made.items))
     return Instance(Object(tuple),
                     interpreter.emit("tuple_of", [interpreter.object_value(made)], Object(tuple), exits=True))
 
@@ -256,7 +253,8 @@ def call_deque(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
         items = call_list(interpreter, [items], {})
     if most is not None and most != Const(None) and number_type(most) != INT:
         raise Break("PJ203", operand=describe(most))
-    operands = [interpreter.object_value(items)] + ([interpreter.stored_value(most)] if most is not None else [])
+    operands = [interpreter.object_value(items)]
+    operands += [stored_values.stored_value(interpreter, most)] if most is not None else []
     return made_by(interpreter, "collections.deque", Object(deque), operands)
 
 
@@ -278,7 +276,7 @@ def call_prod(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
         raise Break("PJ211", callee="prod")
     if number_type(start) is None:
         raise Break("PJ203", operand=describe(start))
-    return interpreter.consume(PRODUCT, arguments[0], {RESULT: start})
+    return comprehensions.consume(interpreter, PRODUCT, arguments[0], {RESULT: start})
 
 
 def numbers_of(interpreter: Interpreter, value: Abstract) -> Tuple[Abstract, Any]:
@@ -301,7 +299,7 @@ def call_fsum(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     """``math.fsum(iterable)`` of numbers of one type."""
     only(arguments, keywords, "fsum", 1)
     made, _ = numbers_of(interpreter, arguments[0])
-    return interpreter.invoke(FUNCTIONS["math.fsum"], [made], {})
+    return library.invoke(interpreter, FUNCTIONS["math.fsum"], [made], {})
 
 
 @models(getattr(math, "dist", None))
@@ -309,10 +307,10 @@ def call_dist(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     """``math.dist(p, q)`` of two tuples of numbers."""
     only(arguments, keywords, "dist", 2)
     for value in arguments:
-        items = interpreter.items_of(value) if class_of(value) is tuple else None
+        items = contents.items_of(interpreter, value) if class_of(value) is tuple else None
         if items is None or any(number_type(interpreter.use(item)) is None for item in items):
             raise Break("PJ203", operand=describe(value))
-    return interpreter.invoke(FUNCTIONS["math.dist"], arguments, {})
+    return library.invoke(interpreter, FUNCTIONS["math.dist"], arguments, {})
 
 
 @models(builtins.map)

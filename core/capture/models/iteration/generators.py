@@ -2,7 +2,7 @@
 
 The loop steps a `GeneratorFrame` natively. Where the kernel exits, the generator, map or filter object is made in its
 current state. Until then its body has no frame. So bytecode makes each step that would raise, or that could exit
-after an effect of its own. `AbstractInterpreter` binds these functions.
+after an effect of its own.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import functools
 from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
 from pijit.core.bytecode.rewrite.generator_steps import START, begins_by_call
-from pijit.core.capture.context import MadeFunctionContext
+from pijit.core.capture.models.iteration.comprehensions import is_made_here, with_variables
 from pijit.core.capture.models.iteration.consumers import FILTER, FILTER_TRUE, MAP, MAP_TOGETHER
 from pijit.core.capture.models.iteration.resumed_iterators import RESUMED
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter, Recorder
 from pijit.core.capture.state.edges import JUMP
 from pijit.core.capture.state.return_kinds import CallOutcomes
+from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.generator_frame import ENDED, GeneratorFrame, changed_makers, has_ended, worn
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -27,9 +27,7 @@ from pijit.core.capture.values.lattice import (
     Sequence,
     Unbound,
     UnescapedFunction,
-    Unknown,
 )
-from pijit.core.capture.values.virtual_object import is_cell
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Output
 from pijit.core.graph.types import INT, SKIP
@@ -74,7 +72,7 @@ def _step(interpreter: Interpreter, value: Abstract) -> Abstract:
         raise Break("PJ209", type=describe(value))
     if isinstance(value, GeneratorFrame):
         parts = tuple(map(interpreter.use, value.parts))
-        frame = cast(GeneratorFrame, changed_makers(value.like(parts), functools.partial(fresh, interpreter)))
+        frame = cast(GeneratorFrame, changed_makers(value.like(parts), functools.partial(with_variables, interpreter)))
         return _each(interpreter.context.required_inliner.resume(interpreter, frame),
                      lambda one: _pair(interpreter, frame, cast(GeneratorFrame, one)))
     if not isinstance(value, LoopIterator) or value.kind != "enumerate":
@@ -105,39 +103,8 @@ def _pair(interpreter: Interpreter, before: GeneratorFrame, after: GeneratorFram
     parts, item = after.parts[:-1], after.parts[-1]
     item.defined_at = interpreter.instr.index
     following = GeneratorFrame(before.maker, after.point, after.names, parts, False, before.defined_at)
-    return Sequence([changed_makers(following, lambda made: worn(made) if _is_same(interpreter, made) else made), item])
-
-
-# variables of the maker as a function of captured code sees them: they change from step to step
-
-
-def fresh(interpreter: Interpreter, made: UnescapedFunction) -> UnescapedFunction:
-    """A function with what its maker's variables hold now; Break if these are another function's and unknown."""
-    names = made.code.co_freevars
-    if _is_same(interpreter, made):
-        return made.with_parts(tuple(_variable(interpreter, name) for name in names))
-    if len(made.free) < len(names):
-        raise Break("PJ209", type="generator over variables of another function")
-    return made
-
-
-def _is_same(interpreter: Interpreter, made: UnescapedFunction) -> bool:
-    """Whether the function that is being interpreted made it."""
-    here, there = interpreter.context, made.context
-    return here.function is there.function and here.identity() == there.identity()
-
-
-def _variable(interpreter: Interpreter, name: str) -> Abstract:
-    function, own = interpreter.function, interpreter.function.cellvars + interpreter.function.freevars
-    if (not interpreter.context.depth
-            or name in function.freevars and not isinstance(interpreter.context, MadeFunctionContext)):
-        return interpreter.content_of(own.index(name), name)
-    found = interpreter.state.locals.get(name, Unknown("PJ212"))
-    if isinstance(found, (Unbound, Unknown)):
-        raise Break("PJ212", name=name)
-    if is_cell(found):
-        raise Break("PJ209", type="generator over a variable that functions share")
-    return found
+    return Sequence([
+        changed_makers(following, lambda made: worn(made) if is_made_here(interpreter, made) else made), item])
 
 
 # exits

@@ -8,11 +8,10 @@ from typing import List
 
 from pijit.core.bytecode.instructions.predicates import stores_local
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over, reverse_iterator
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models
 from pijit.core.capture.state.frame_state import iterations_of
-from pijit.core.capture.values.describe import Arguments, only
+from pijit.core.capture.values.describe import Arguments, describe, only
 from pijit.core.capture.values.element_types import list_type
 from pijit.core.capture.values.lattice import (
     Abstract,

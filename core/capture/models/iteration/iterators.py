@@ -11,12 +11,15 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
+from pijit.core.capture.models import exception_handlers
+from pijit.core.capture.models.containers import characters, contents, expectations, item_reads, reads
 from pijit.core.capture.models.containers.contents import is_container
 from pijit.core.capture.models.containers.ranges import range_words
-from pijit.core.capture.models.objects.special_methods import iterator_special, rely_on_class
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.numpy import indexing
+from pijit.core.capture.models.objects.classes import rely_on_class
+from pijit.core.capture.models.objects.special_methods import iterator_special
 from pijit.core.capture.models.protocol import Interpreter, Recorder
-from pijit.core.capture.values.describe import constants_of
+from pijit.core.capture.values.describe import constants_of, describe
 from pijit.core.capture.values.generator_frame import GeneratorFrame, begun
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -119,12 +122,12 @@ def iterator_over(interpreter: Interpreter, value: Abstract) -> Abstract:
         return LoopIterator("sequence", (_word(interpreter, 0),), (value,))
     kind = class_of(value)
     if kind is not None and is_among(kind, TEXT_ITERATORS):
-        owner = Instance(Object(kind), interpreter.text_object(value))
+        owner = Instance(Object(kind), characters.text_object(interpreter, value))
         return LoopIterator(TEXT_ITERATORS[kind], (_word(interpreter, 0),), (owner,))
-    expected = interpreter.items_expected(value)
+    expected = expectations.items_expected(interpreter, value)
     if expected is not None:
         return LoopIterator("list", (_word(interpreter, 0),), (Instance(expected, interpreter.object_value(value)),))
-    members = interpreter.members_expected(value)
+    members = expectations.members_expected(interpreter, value)
     if members is not None:
         return entry_iterator(interpreter, "set", Instance(members, interpreter.object_value(value)))
     return dict_iterator(interpreter, value, "forwards") or unrolled(interpreter, value, "forwards")
@@ -143,7 +146,7 @@ def _static_range(interpreter: Interpreter, value: Abstract) -> Optional[range]:
 
 def dict_iterator(interpreter: Interpreter, value: Abstract, what: str) -> Optional[LoopIterator]:
     """An iterator over a dict that is too long to be unrolled, or whose entries are not known; else None."""
-    expected = interpreter.entries_expected(value, what)
+    expected = expectations.entries_expected(interpreter, value, what)
     if expected is None:
         return None
     return entry_iterator(interpreter, DICT_KINDS[what], Instance(expected, interpreter.object_value(value)))
@@ -161,7 +164,7 @@ def unrolled(interpreter: Interpreter, value: Abstract, what: str) -> Unrolled:
     kinds = (tuple, list) if what == "backwards" else (tuple, list, dict)
     if not is_among(class_of(value), kinds) and not _is_named_tuple(interpreter, value, what):
         raise Break("PJ209", type=describe(value))
-    length = interpreter.length_of(value) if known <= interpreter.context.unrolling else known
+    length = contents.length_of(interpreter, value) if known <= interpreter.context.unrolling else known
     if length is None or length > interpreter.context.unrolling:
         raise Break("PJ209", type=describe(value), length=length)
     return Unrolled(value, length, what)
@@ -214,11 +217,11 @@ def _unrolled_item(interpreter: Interpreter, value: Unrolled) -> Abstract:
     owner, position = value.owner, value.position
     if class_of(owner) is not dict:
         index = value.length - 1 - position if value.what == "backwards" else position
-        return interpreter.container_item(owner, Const(index))
-    key = interpreter.key_at(owner, position)
+        return item_reads.container_item(interpreter, owner, Const(index))
+    key = contents.key_at(interpreter, owner, position)
     if value.what == "forwards":
         return key
-    item = interpreter.container_item(owner, interpreter.use(key))
+    item = item_reads.container_item(interpreter, owner, interpreter.use(key))
     return item if value.what == "values" else Sequence([key, item])
 
 
@@ -254,9 +257,9 @@ def _step_list(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
         raise Break("PJ209", type=describe(owner))
     size = interpreter.emit("list_size", [ssa_value(owner)], WORD)
     more = interpreter.emit("compare", [index, size], FLAG, {"operator": "<"})
-    item = interpreter.item_of_list if value.kind == "list" else interpreter.item_of_text
+    read = reads.item_of_list if value.kind == "list" else characters.item_of_text
     return IteratorStep(more, value.stepped((_moved(interpreter, index, "add"),), value.parts),
-                        lambda: item(owner, index))
+                        lambda: read(interpreter, owner, index))
 
 
 def _step_dict(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
@@ -278,7 +281,7 @@ def _entry(interpreter: Interpreter, value: LoopIterator, end: Value) -> Abstrac
     interpreter.emit("require", [some], None, exits=True)
     owner = cast(Instance, value.parts[0])
     names = zip(ENTRY_PARTS, cast(Holding, owner.type).items)
-    found = [interpreter.typed_item(name, ssa_value(owner), end, kind)
+    found = [expectations.typed_item(interpreter, name, ssa_value(owner), end, kind)
              for name, kind in names if kind is not None]
     return found[0] if value.kind != "dict_items" else Sequence(found)
 
@@ -295,7 +298,7 @@ def element_of(interpreter: Interpreter, array: Tensor, index: Value) -> Abstrac
     if array.type.ndim == 1:
         kind = numpy_scalar(array.type.dtype)
         return Number(kind, interpreter.emit("load", [ssa_value(array), index], kind, {"inside": True}))
-    return interpreter.row(array, index)
+    return indexing.row(interpreter, array, index)
 
 
 def _step_enumerate(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
@@ -347,3 +350,20 @@ def _iterator_parts(interpreter: Recorder, object: Value, value: LoopIterator,
             operand = cast(TypedValue, part)
             parts.append(type(operand)(operand.type, read(position, operand.type)))
     return LoopIterator(value.kind, words, tuple(parts), None, value.defined_at)
+
+
+def next_of(interpreter: Interpreter, name: str) -> Abstract:
+    """``next`` of the iterator in a variable. When it has ended, a local handler catches StopIteration, or bytecode
+    repeats the call."""
+    step = step_of(interpreter, interpreter.use(interpreter.state.locals[name]))
+    if step.more is False:
+        raise Break("PJ209", type="iterator that has ended")
+    if step.more is not True and exception_handlers.handler(interpreter) is not None:
+        exception_handlers.raise_where(interpreter, lambda: interpreter.emit("not", [step.more], FLAG), StopIteration)
+        if interpreter.exception_edges:
+            exception_handlers.end_block(interpreter)
+    if step.more is not True and not interpreter.exception_edges:
+        interpreter.emit("require", [step.more], None, exits=True)
+    interpreter.context.findings.stepped[interpreter.instr.index] = name
+    interpreter.state.locals[name] = step.following
+    return step.item()

@@ -14,17 +14,19 @@ from types import CodeType
 from typing import Any, Callable, Iterator, List, Optional, Tuple, cast
 
 from pijit.core.bytecode.rewrite.generator_steps import START
+from pijit.core.capture.models.containers import constructions, contents, expectations
+from pijit.core.capture.models.containers.contents import is_short
+from pijit.core.capture.models.containers.item_reads import made_by
 from pijit.core.capture.models.containers.ranges import range_numbers
-from pijit.core.capture.models.containers.sequences import is_short, made_by
 from pijit.core.capture.models.iteration import itertools_python as code_of
 from pijit.core.capture.models.iteration.consumers import call_list
 from pijit.core.capture.models.iteration.iterator_calls import LARGEST_START, call_range, call_reversed, call_zip
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.numpy import library
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.models.scalars.math import call_len
-from pijit.core.capture.values.describe import Arguments, Handler, constants_of, only
+from pijit.core.capture.values.describe import Arguments, Handler, constants_of, describe, only
 from pijit.core.capture.values.element_types import list_type
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
@@ -56,7 +58,7 @@ def stand_in(interpreter: Interpreter, name: str, code: CodeType, arguments: Lis
              module: str = "itertools") -> Lazy:
     """An iterable with the items of the generator of this code."""
     made = UnescapedFunction(code, (), interpreter.context, name="%s.%s" % (module, name))
-    parts = tuple(interpreter.as_object(value) for value in arguments)
+    parts = tuple(constructions.as_object(interpreter, value) for value in arguments)
     waiting = GeneratorFrame(made, START, code.co_varnames[:code.co_argcount], parts,
                              defined_at=interpreter.instr.index)
     return _at_once(interpreter, waiting)
@@ -79,7 +81,7 @@ def _one_by_one(interpreter: Interpreter, results: List[Tuple[Abstract, ...]]) -
 
 def _tuple_of(interpreter: Interpreter, items: List[Abstract]) -> Abstract:
     known = constants_of(items)
-    return Const(tuple(known)) if known is not None else interpreter.new_tuple(items)
+    return Const(tuple(known)) if known is not None else constructions.new_tuple(interpreter, items)
 
 
 def _within(results: Iterator[Any], most: int) -> Optional[List[Any]]:
@@ -96,9 +98,9 @@ def _pool(interpreter: Interpreter, value: Abstract) -> Abstract:
     if class_of(value) is range or isinstance(value, Tensor) and value.type.ndim > 1:
         return value
     if isinstance(value, Tensor) and value.type.ndim:
-        return interpreter.invoke(FUNCTIONS["ndarray.copy"], [value], {})
+        return library.invoke(interpreter, FUNCTIONS["ndarray.copy"], [value], {})
     if is_short(interpreter, value):
-        return Sequence([interpreter.use(item) for item in interpreter.items_of(value) or ()])
+        return Sequence([interpreter.use(item) for item in contents.items_of(interpreter, value) or ()])
     made = call_list(interpreter, [value], {})
     return (Sequence([interpreter.use(item) for item in cast(KnownContainer, made).items])
             if is_short(interpreter, made) else made)
@@ -120,7 +122,7 @@ def _native(interpreter: Interpreter, pool: Abstract) -> Abstract:
     """A pool in a form that is iterated without unrolling."""
     if not isinstance(pool, Sequence):
         return pool
-    made = interpreter.new_list([interpreter.as_object(item) for item in pool.items])
+    made = constructions.new_list(interpreter, [constructions.as_object(interpreter, item) for item in pool.items])
     return made_by(interpreter, "builtins.list.copy", list_type(made), [interpreter.object_value(made)])
 
 
@@ -247,7 +249,7 @@ def call_cycle(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     """``itertools.cycle(items)`` of a short tuple, which cannot change."""
     only(arguments, keywords, "cycle", 1)
     value = arguments[0]
-    items = interpreter.items_of(value) if class_of(value) is tuple and is_short(interpreter, value) else None
+    items = contents.items_of(interpreter, value) if class_of(value) is tuple and is_short(interpreter, value) else None
     if not items or len(items) > interpreter.context.unrolling:
         raise Break("PJ209", type=describe(value))
     return stand_in(interpreter, "cycle", code_of.CYCLED, [Sequence([interpreter.use(item) for item in items])])
@@ -317,7 +319,7 @@ def call_zip_with(interpreter: Interpreter, arguments: List[Abstract], keywords:
 def call_reversed_list(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``reversed(items)``, also of a long list."""
     only(arguments, keywords, "reversed", 1)
-    expected = interpreter.items_expected(arguments[0]) if class_of(arguments[0]) is list else None
+    expected = expectations.items_expected(interpreter, arguments[0]) if class_of(arguments[0]) is list else None
     if expected is None:
         return call_reversed(interpreter, arguments, keywords)
     items = Instance(expected, interpreter.object_value(arguments[0]))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pijit.core.capture.models.containers import constructions
+from pijit.core.capture.models.numpy import library, shapes
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models_attributes
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, ssa_value
@@ -30,18 +32,18 @@ def _itemsize(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
 @models_attributes(np.ndarray, "shape")
 def _shape(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
     known = interpreter.context.base.static_shape(interpreter.use(owner).source)
-    return interpreter.new_tuple(list(map(Const, known)) if known is not None else [
-        Number(INT, interpreter.dimension(owner, axis)) for axis in range(owner.type.ndim)])
+    return constructions.new_tuple(interpreter, list(map(Const, known)) if known is not None else [
+        Number(INT, shapes.dimension(interpreter, owner, axis)) for axis in range(owner.type.ndim)])
 
 
 @models_attributes(np.ndarray, "size")
 def _size(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
-    return Number(INT, interpreter.size(owner))
+    return Number(INT, shapes.size(interpreter, owner))
 
 
 @models_attributes(np.ndarray, "nbytes")
 def _nbytes(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
-    return interpreter.binary("*", Number(INT, interpreter.size(owner)), Const(owner.type.dtype.itemsize))
+    return interpreter.binary("*", Number(INT, shapes.size(interpreter, owner)), Const(owner.type.dtype.itemsize))
 
 
 @models_attributes(np.ndarray, "T")
@@ -68,7 +70,7 @@ def _part(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
         return part
     if name == "real":
         raise Break("PJ204", attribute=name, object="array")
-    return interpreter.invoke(FUNCTIONS["imag"], [owner], {})
+    return library.invoke(interpreter, FUNCTIONS["imag"], [owner], {})
 
 
 @models_attributes(np.generic, "dtype", "ndim", "shape", "size", "itemsize", "nbytes", "strides")

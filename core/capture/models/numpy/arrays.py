@@ -7,13 +7,15 @@ from typing import Any, Callable, List, Optional
 
 import numpy as np
 
+from pijit.core.capture.models import operators
+from pijit.core.capture.models.containers import contents
+from pijit.core.capture.models.numpy import indexing
 from pijit.core.capture.models.numpy.from_sequences import array_of
-from pijit.core.capture.models.operators import describe, operand_of
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
-from pijit.core.capture.models.scalars.complex import conjugated_array
+from pijit.core.capture.typing.result_types import operand_of
 from pijit.core.capture.values.array_kinds import array_type
-from pijit.core.capture.values.describe import Arguments, only
+from pijit.core.capture.values.describe import Arguments, describe, only
 from pijit.core.capture.values.lattice import NUMPY_CLASSES, Abstract, Const, Tensor, number_type, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -24,7 +26,7 @@ from pijit.guards.facts import is_among, is_exactly
 
 def shape_words(interpreter: Interpreter, shape: Abstract) -> List[Value]:
     """The sizes of an array, which a number, or a tuple or list of numbers, gives."""
-    items = [shape] if number_type(shape) is not None else interpreter.items_of(shape)
+    items = [shape] if number_type(shape) is not None else contents.items_of(interpreter, shape)
     if not items:
         raise Break("PJ210", callee="zero-dimensional array")
     for item in items:
@@ -121,7 +123,7 @@ def call_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
 
 def _stored(interpreter: Interpreter, value: Abstract, dtype: np.dtype[Any]) -> Value:
     """A number as an element of a dtype; exits where it does not fit."""
-    return interpreter.stored_scalar(value, operand_of(value), dtype)
+    return indexing.stored_scalar(interpreter, value, operand_of(value), dtype)
 
 
 @models(np.ndarray, "astype")
@@ -196,8 +198,8 @@ def _clip(low: str, high: str, *needed: str) -> Callable[..., Abstract]:
         if not given or not all(_bounds(array, bound) for bound in given):
             raise Break("PJ214", operands="a bound of clip")
         ufunc = CLIP if len(given) == 2 else np.minimum if bounds[0] == Const(None) else np.maximum
-        return interpreter.ufunc_call(ufunc, [array] + given,
-                                      out=out if isinstance(out, Tensor) else None)
+        return operators.ufunc_call(interpreter, ufunc, [array] + given,
+                                    out=out if isinstance(out, Tensor) else None)
     return call
 
 
@@ -213,7 +215,18 @@ def _bounds(array: Tensor, bound: Abstract) -> bool:
 
 models(np.clip)(_clip("a_min", "a_max", "a", "a_min", "a_max"))
 models(np.ndarray, "clip")(_clip("min", "max", "a"))
-models(np.ndarray, "conj", "conjugate")(conjugated_array)
+
+
+@models(np.ndarray, "conj", "conjugate")
+def conjugated_array(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.conj()`` of a complex array; of a real one NumPy's method returns the array itself,
+    which is not captured."""
+    only(arguments, keywords, "conj", 1)
+    if not isinstance(arguments[0], Tensor) or arguments[0].type.dtype.kind != "c":
+        raise Break("PJ210", callee="conj of real numbers")
+    return operators.ufunc_call(interpreter, np.conjugate, arguments)
+
+
 for _name, _fill in (("zeros", 0), ("ones", 1), ("empty", None)):
     models(getattr(np, _name))(_constructor(_name, _fill))
     models(getattr(np, _name + "_like"))(_like(_name + "_like", _fill))

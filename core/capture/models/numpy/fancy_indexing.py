@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, List, Optional, cast
 
+from pijit.core.capture.models.numpy import indexing
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.scalars import conversions
 from pijit.core.capture.values.lattice import Abstract, Const, Number, StackSlice, Tensor, number_type, ssa_value
 from pijit.core.graph.passes.fusion import MEMORY_CODES
 from pijit.core.graph.types import FLAG, Array
@@ -39,10 +41,10 @@ def elements_at(interpreter: Interpreter, owner: Tensor, items: List[Abstract]) 
             or not all(is_index_vector(item) or is_integer(item) for item in items)):
         return None
     for vector in vectors[1:] and vectors:
-        interpreter.require_elements_of(vector)
+        indexing.require_elements_of(interpreter, vector)
     table = owner
     if len(vectors) < len(items):
-        table = interpreter.view_of(owner, [FULL if is_index_vector(item) else item for item in items])
+        table = indexing.view_of(interpreter, owner, [FULL if is_index_vector(item) else item for item in items])
     types = "".join(vector.type.dtype.char for vector in vectors) + "->" + owner.type.dtype.char
     kind = Array(owner.type.dtype, 1, "C")
     operands = [ssa_value(table)] + list(map(ssa_value, vectors))
@@ -54,7 +56,7 @@ def rows_at(interpreter: Interpreter, owner: Tensor, items: List[Abstract]) -> O
     kind = owner.type
     if len(items) != 1 or not is_index_vector(items[0]) or kind.ndim < 2 or kind.layout != "C":
         return None
-    interpreter.require_elements_of(owner)
+    indexing.require_elements_of(interpreter, owner)
     made = Array(kind.dtype, kind.ndim, "C")
     return Tensor(made, interpreter.emit(
         "rows", [ssa_value(owner), ssa_value(items[0])], made, exits=True))
@@ -95,7 +97,7 @@ def store_elements(interpreter: Interpreter, owner: Tensor, items: List[Abstract
         code = owner.type.dtype.char
         # elements that are not chosen keep their bits: bools may have other bits than 0 and 1
         known = code in MEMORY_CODES and code != "?"
-        operands = [ssa_value(owner), ssa_value(cast(Tensor, items[0])), interpreter.any_value(value)]
+        operands = [ssa_value(owner), ssa_value(cast(Tensor, items[0])), conversions.any_value(interpreter, value)]
         interpreter.emit("put_mask", operands, None, {"types": "?{0}{0}->{0}".format(code)} if known else {},
                          exits=True)
         return True
@@ -104,8 +106,8 @@ def store_elements(interpreter: Interpreter, owner: Tensor, items: List[Abstract
         return False
     target = owner
     if len(items) > 1:
-        target = interpreter.view_of(owner, [FULL if item is vectors[0] else item for item in items])
-    operands = [ssa_value(target), ssa_value(vectors[0]), interpreter.any_value(value)]
+        target = indexing.view_of(interpreter, owner, [FULL if item is vectors[0] else item for item in items])
+    operands = [ssa_value(target), ssa_value(vectors[0]), conversions.any_value(interpreter, value)]
     interpreter.emit("scatter", operands, None, exits=True)
     return True
 
@@ -126,5 +128,6 @@ def add_at(interpreter: Interpreter, owner: Tensor, index: Abstract, value: Abst
             or isinstance(value, Tensor) and value.type.ndim != 1):
         return False
     require_apart(interpreter, owner, *[each for each in (index, value) if isinstance(each, Tensor)])
-    interpreter.emit("add_at", [ssa_value(owner), ssa_value(index), interpreter.any_value(value)], None, exits=True)
+    interpreter.emit("add_at", [ssa_value(owner), ssa_value(index), conversions.any_value(interpreter, value)], None,
+                     exits=True)
     return True

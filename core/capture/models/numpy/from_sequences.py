@@ -10,6 +10,8 @@ from typing import Any, Optional, cast
 
 import numpy as np
 
+from pijit.core.capture.models.containers import contents, reads
+from pijit.core.capture.models.numpy import indexing, questions
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing.library_result_types import result_types
 from pijit.core.capture.typing.result_types import SampleOperand
@@ -34,7 +36,7 @@ def array_of(interpreter: Interpreter, value: Abstract, dtype: Optional[np.dtype
     """
     if not is_among(class_of(value), (list, tuple)):
         return None
-    if interpreter.is_short(value):
+    if contents.is_short(interpreter, value):
         return _of_few(interpreter, value, dtype)
     expected = expected_list(value)
     return _of_many(interpreter, value, expected, dtype) if expected is not None else None
@@ -47,7 +49,8 @@ def as_array(interpreter: Interpreter, value: Abstract) -> Abstract:
 
 def many_as_array(interpreter: Interpreter, value: Abstract) -> Abstract:
     """As `as_array`, but only for a list whose items are not known one by one."""
-    return as_array(interpreter, value) if class_of(value) is list and not interpreter.is_short(value) else value
+    is_long = class_of(value) is list and not contents.is_short(interpreter, value)
+    return as_array(interpreter, value) if is_long else value
 
 
 def expected_list(value: Abstract) -> Any:
@@ -59,21 +62,22 @@ def expected_list(value: Abstract) -> Any:
 
 
 def _of_few(interpreter: Interpreter, value: Abstract, dtype: Optional[np.dtype[Any]]) -> Optional[Tensor]:
-    items = [interpreter.use(item) for item in interpreter.items_of(value) or ()]
+    items = [interpreter.use(item) for item in contents.items_of(interpreter, value) or ()]
     rows = [items]
-    if items and all(is_among(class_of(item), (list, tuple)) and interpreter.is_short(item) for item in items):
-        rows = [[interpreter.use(part) for part in interpreter.items_of(item) or ()] for item in items]
+    if items and all(is_among(class_of(item), (list, tuple)) and contents.is_short(interpreter, item)
+                     for item in items):
+        rows = [[interpreter.use(part) for part in contents.items_of(interpreter, item) or ()] for item in items]
     kinds = [number_type(item) for row in rows for item in row]
     shape = (len(items),) if rows[0] is items else (len(rows), len(rows[0]))
     if not 0 < len(kinds) <= MOST_ELEMENTS or None in kinds or any(len(row) != shape[-1] for row in rows):
         return None
-    natural = result_types("array", interpreter.questions_of(FUNCTIONS["array"], [value], {}), ())
+    natural = result_types("array", questions.questions_of(interpreter, FUNCTIONS["array"], [value], {}), ())
     chosen = _chosen(natural, len(shape), dtype)
     if chosen is None or not all(kind is not None and (kind.dtype == chosen or kind.dtype.kind + chosen.kind in FITTING)
                                  for kind in kinds):
         return None
     result = Array(chosen, len(shape), "C")
-    operands = [interpreter.stored_scalar(item, SampleOperand(cast(Scalar, number_type(item))), chosen)
+    operands = [indexing.stored_scalar(interpreter, item, SampleOperand(cast(Scalar, number_type(item))), chosen)
                 for row in rows for item in row]
     return Tensor(result, interpreter.emit("elements", operands, result, {"shape": shape}, exits=True))
 
@@ -90,7 +94,7 @@ def _of_many(interpreter: Interpreter, value: Abstract, expected: Any,
     part = expected.items
     rows = part.python if isinstance(part, (ListOf, Holding)) else None
     kinds = (part,) if rows is None else (part.items,) if rows is list else part.items
-    natural = result_types("array", (interpreter.list_question(expected),), ())
+    natural = result_types("array", (questions.list_question(interpreter, expected),), ())
     chosen = _chosen(natural, 1 if rows is None else 2, dtype)
     if chosen is None or not all(isinstance(kind, Scalar) and _is_taken(kind.dtype, chosen) for kind in kinds):
         return None
@@ -99,7 +103,7 @@ def _of_many(interpreter: Interpreter, value: Abstract, expected: Any,
         # NumPy makes another array of an empty list
         _require_more(interpreter, interpreter.emit("list_size", [owner], WORD))
     if rows is list:
-        first = interpreter.item_of_list(Instance(expected, owner), _word(interpreter, 0))
+        first = reads.item_of_list(interpreter, Instance(expected, owner), _word(interpreter, 0))
         width = interpreter.emit("list_size", [ssa_value(cast(Instance, first))], WORD)
         _require_more(interpreter, width)
     kinds = kinds if len(set(kinds)) > 1 else kinds[:1]

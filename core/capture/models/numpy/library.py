@@ -1,7 +1,7 @@
 """Calls of NumPy functions that kernels make unchanged; graph/library.py has a row for each function.
 
 The type of the result is found as typing/library_result_types.py says. The kernel checks it and exits where it
-differs. `AbstractInterpreter` binds these functions.
+differs.
 """
 
 from __future__ import annotations
@@ -10,20 +10,22 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
 import numpy as np
 
+from pijit.core.capture.models.containers import contents
+from pijit.core.capture.models.containers.expectations import typed
+from pijit.core.capture.models.numpy import indexing, questions, shapes
 from pijit.core.capture.models.numpy.from_sequences import expected_list, many_as_array
-from pijit.core.capture.models.operators import describe, operand_of
+from pijit.core.capture.models.numpy.questions import parameter_names
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models_subscripts, serves
+from pijit.core.capture.models.scalars import conversions
 from pijit.core.capture.typing.library_result_types import result_types
-from pijit.core.capture.typing.result_types import SampleOperand
-from pijit.core.capture.values.describe import Arguments
+from pijit.core.capture.values.describe import Arguments, describe
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
     KnownContainer,
-    Number,
-    Slice,
     StackSlice,
     Tensor,
     class_of,
@@ -37,7 +39,6 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.library import (
     CLOCKS,
     FUNCTIONS,
-    INTO,
     MODULES,
     OF_HANDLERS,
     ON_COMPLEX,
@@ -48,12 +49,11 @@ from pijit.core.graph.library import (
     WRITES,
     LibraryFunction,
 )
-from pijit.core.graph.types import FLAG, WORD, Array, Holding, ListOf, Object, Scalar, Type
-from pijit.guards.facts import is_among, is_exactly
+from pijit.core.graph.types import FLAG, WORD, Array, ListOf, Object, Scalar
+from pijit.guards.facts import is_among
 
 RAGGED_WARNS = np.lib.NumpyVersion(np.__version__) < "1.24.0"
 """Whether NumPy warns when it converts rows of different lengths to an array; later versions raise ValueError."""
-PLAIN = (str, type(None), type(Ellipsis))
 ARRAY_METHOD = "ndarray."
 _EVERYTHING = StackSlice((Const(None), Const(None), Const(None)))
 SAMPLED_ITEMS = 3
@@ -80,7 +80,7 @@ def invoke(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
     kind = _by_loop(interpreter, row, values, kinds, attrs) if not keywords else None
     if kind is not None:
         return kind
-    operands = [interpreter.stored_value(value) for value in values]
+    operands = [stored_values.stored_value(interpreter, value) for value in values]
     if not isinstance(kinds, tuple):
         return typed(kinds, interpreter.emit("invoke", operands, kinds, attrs, exits=True))
     results = interpreter.emit("invoke", operands, Object(tuple), attrs, exits=True)
@@ -95,21 +95,21 @@ def _require_even_rows(interpreter: Interpreter, value: Abstract) -> None:
         if not isinstance(value.type, ListOf) or not isinstance(value.type.items, Scalar):
             interpreter.emit("even_rows", [interpreter.object_value(value)], None, exits=True)
         return
-    items = [interpreter.use(item) for item in interpreter.items_of(value) or ()]
+    items = [interpreter.use(item) for item in contents.items_of(interpreter, value) or ()]
     arrays = [item for item in items if isinstance(item, Tensor) and item.type.ndim]
     rows = [item for item in items if is_among(class_of(item), (list, tuple))]
     if arrays and len(arrays) == len(items) and len({array.type.ndim for array in arrays}) == 1:
         for other in arrays[1:]:
-            interpreter.require_shape(arrays[0], other)
+            shapes.require_shape(interpreter, arrays[0], other)
     elif arrays or rows and (len(rows) < len(items) or not _are_even(interpreter, rows)):
         raise Break("PJ210", callee="function of rows that may have different lengths")
 
 
 def _are_even(interpreter: Interpreter, rows: List[Abstract]) -> bool:
     """Whether lists and tuples have one known length, and numbers as items."""
-    contents = [interpreter.items_of(row) for row in rows]
-    return all(items is not None and len(items) == len(contents[0] or ()) for items in contents) and all(
-        number_type(item) is not None for items in contents for item in items or ())
+    items_of_rows = [contents.items_of(interpreter, row) for row in rows]
+    return all(items is not None and len(items) == len(items_of_rows[0] or ()) for items in items_of_rows) and all(
+        number_type(item) is not None for items in items_of_rows for item in items or ())
 
 
 def _with_arrays(interpreter: Interpreter, row: LibraryFunction, names: List[str], arguments: List[Abstract],
@@ -122,27 +122,18 @@ def _with_arrays(interpreter: Interpreter, row: LibraryFunction, names: List[str
     if row.path.split(".")[0] not in MODULES:
         taken = [many_as_array(interpreter, value) if name in TAKEN_AS_ARRAYS else value
                  for name, value in zip(names, arguments)]
-    questions = interpreter.questions_of(row, taken, keywords)
-    kinds = result_types(row.path, questions, tuple(keywords))
+    asked = questions.questions_of(interpreter, row, taken, keywords)
+    kinds = result_types(row.path, asked, tuple(keywords))
     listed = [k for k, (one, other) in enumerate(zip(arguments, taken)) if one is not other]
     if listed:
-        asked = list(questions)
+        shortened = list(asked)
         for k in listed:
-            asked[k] = (list, interpreter.list_question(expected_list(arguments[k]))[1][:1] * SAMPLED_ITEMS)
-        if result_types(row.path, tuple(asked), tuple(keywords)) != kinds:
-            return arguments, result_types(row.path, interpreter.questions_of(row, arguments, keywords),
+            shortened[k] = (list, questions.list_question(interpreter,
+                                                          expected_list(arguments[k]))[1][:1] * SAMPLED_ITEMS)
+        if result_types(row.path, tuple(shortened), tuple(keywords)) != kinds:
+            return arguments, result_types(row.path, questions.questions_of(interpreter, row, arguments, keywords),
                                            tuple(keywords))
     return taken, kinds
-
-
-def questions_of(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract],
-                 keywords: Arguments) -> Tuple[Any, ...]:
-    """The stand-ins for the arguments of a call in a sample call, keywords last."""
-    names = parameter_names(row, len(arguments), keywords)
-    if "out" in names and not row.path.startswith(INTO):
-        raise Break("PJ211", callee=row.path)
-    values = arguments + list(keywords.values())
-    return tuple(_question(interpreter, value, name[-1:]) for name, value in zip(names, values))
 
 
 def _by_loop(interpreter: Interpreter, row: LibraryFunction, values: List[Abstract], kind: Any,
@@ -157,58 +148,8 @@ def _by_loop(interpreter: Interpreter, row: LibraryFunction, values: List[Abstra
         attrs = dict(attrs, ufunc=loop.ufunc, loop=loop.index, types=loop.types, errors=loop.errors)
         if isinstance(kind, Array):
             kind = Array(kind.dtype, kind.ndim, "C")
-    operands = list(map(interpreter.any_value, values))
+    operands = [conversions.any_value(interpreter, value) for value in values]
     return typed(kind, interpreter.emit(name, operands, kind, attrs, exits=True))
-
-
-def _question(interpreter: Interpreter, value: Abstract, mark: str) -> Any:
-    """The stand-in for an argument in a sample call: an Operand, or (tuple or list, stand-ins for the items)."""
-    if mark == "*":
-        return SampleOperand(None, interpreter.known(value), True)
-    if isinstance(value, Slice):
-        return (slice, tuple(_question(interpreter, part, "") for part in value.parts))
-    kind = number_type(value)
-    if kind is not None and mark == "#":
-        return SampleOperand(kind)
-    if isinstance(value, Tensor) or kind is not None:
-        return operand_of(value)
-    if isinstance(value, Const) and _is_plain(value.object):
-        return SampleOperand(None, value.object, True)
-    if isinstance(value, Instance) and not isinstance(value, KnownContainer) and class_of(value) is list:
-        question = interpreter.list_question(value.type)
-        # their types are only expected
-        interpreter.emit("plain_items", [interpreter.object_value(value)], None, exits=True)
-        return question
-    python, items = class_of(value), interpreter.items_of(value)
-    if not is_among(python, (tuple, list)) or items is None:
-        raise Break("PJ203", operand=describe(value))
-    return (python, tuple(_question(interpreter, interpreter.use(item), mark) for item in items))
-
-
-def list_question(interpreter: Interpreter, kind: Type) -> Any:
-    """The stand-in for a list of which only the type of the items is known: two items."""
-    if isinstance(kind, (ListOf, Holding)) and kind.python is list:
-        return (list, (interpreter.list_question(kind.items),) * 2)
-    if isinstance(kind, Holding) and kind.python is tuple:
-        return (tuple, tuple(map(interpreter.list_question, kind.items)))
-    if not isinstance(kind, (Array, Scalar)):
-        raise Break("PJ203", operand="list")
-    return SampleOperand(kind)
-
-
-def known(interpreter: Interpreter, value: Abstract) -> Any:
-    """The object of an argument that is specialised by value: a constant, or a tuple of constants."""
-    if isinstance(value, Const) and (_is_plain(value.object) or is_exactly(value.object, (bool, int, float))):
-        return value.object
-    if is_among(class_of(value), (tuple, list)):
-        items = interpreter.items_of(value)
-        if items is None:
-            raise Break("PJ211", argument=describe(value))
-        return tuple(interpreter.known(interpreter.use(item)) for item in items)
-    known = interpreter.constant(value) if isinstance(value, Number) else None
-    if not is_exactly(known, (bool, int, float)):
-        raise Break("PJ211", argument=describe(value))
-    return known
 
 
 def reshaped(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments,
@@ -218,7 +159,7 @@ def reshaped(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abs
     if not isinstance(array, Tensor) or not isinstance(kind, Array) or {array.type.layout, kind.layout} != {"C"}:
         return None
     if len(sizes) == 1 and is_among(class_of(sizes[0]), (tuple, list)):
-        items = interpreter.items_of(sizes[0])
+        items = contents.items_of(interpreter, sizes[0])
         if items is None:
             return None
         sizes = [interpreter.use(item) for item in items]
@@ -242,8 +183,8 @@ def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
         return None
     given = arguments[1:] + list(keywords.values())
     if given:
-        axis = interpreter.known(given[0])
-    items = interpreter.items_of(arguments[0]) if is_among(class_of(arguments[0]), (tuple, list)) else None
+        axis = questions.known(interpreter, given[0])
+    items = contents.items_of(interpreter, arguments[0]) if is_among(class_of(arguments[0]), (tuple, list)) else None
     arrays = [interpreter.use(item) for item in items or ()]
     if not arrays or len(given) > 1 or type(axis) is not int or not all(
             isinstance(array, Tensor) and array.type.dtype == kind.dtype and 0 < array.type.ndim
@@ -260,9 +201,9 @@ def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
         return None
     if "n" in places:
         index: List[Abstract] = [Const(None) if place == "n" else _EVERYTHING for place in places]
-        arrays = [interpreter.view_of(cast(Tensor, array), index) for array in arrays]
+        arrays = [indexing.view_of(interpreter, cast(Tensor, array), index) for array in arrays]
     result = Array(kind.dtype, kind.ndim, "C")
-    values = list(map(interpreter.any_value, arrays))
+    values = [conversions.any_value(interpreter, array) for array in arrays]
     return Tensor(result, interpreter.emit("concatenate", values, result, {"axis": axis}, exits=True))
 
 
@@ -287,46 +228,19 @@ register_functions()
 
 def _made_of_index(path: str) -> Callable[[Interpreter, Abstract], Abstract]:
     """``np.r_[index]`` and the like: arrays that NumPy makes from the index."""
-    return lambda interpreter, index: interpreter.invoke(FUNCTIONS[path], [index], {})
+    return lambda interpreter, index: invoke(interpreter, FUNCTIONS[path], [index], {})
 
 
 for _name in ("r_", "c_", "mgrid", "ogrid"):
     models_subscripts(getattr(np, _name))(_made_of_index(_name + ".__getitem__"))
 
 
-def parameter_names(row: LibraryFunction, count: int, keywords: Arguments) -> List[str]:
-    """The parameter name of each argument, keywords last."""
-    at = next((k for k, name in enumerate(row.parameters) if name.startswith(("...", "|"))), len(row.parameters))
-    names, more = list(row.parameters[:at]), row.parameters[at:at + 1]
-    if more != ("|",):
-        names += list(more) * max(count - len(names), 0)
-    by_keyword = {name.strip("*#"): name for name in tuple(names[count:]) + row.parameters[at + 1:]}
-    positional = names[:count]
-    if count > len(names) or set(keywords) - set(by_keyword):
-        raise Break("PJ211", callee=row.path)
-    return positional + [by_keyword[name] for name in keywords]
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a value may be passed to a library function unchanged."""
-    if is_exactly(value, PLAIN) or issubclass(type(value), np.dtype) or is_among(value, (bool, int, float, complex)):
-        return True
-    return type(value) is type and issubclass(value, np.generic)
-
-
-def typed(kind: Type, value: Optional[Value]) -> Abstract:
-    """A value of a type: an array, a list or named tuple, or a number."""
-    if isinstance(kind, Object):
-        return Instance(kind, value)
-    return Tensor(kind, value) if isinstance(kind, Array) else Number(cast(Scalar, kind), value)
-
-
 def _require_elements(interpreter: Interpreter, named: Dict[str, Abstract]) -> None:
     """Exit where the statistic would warn that there are too few elements."""
     array = _array(named.get("a", named.get("self")))
-    axis = interpreter.known(named["axis"]) if "axis" in named else None
-    ddof = interpreter.known(named["ddof"]) if "ddof" in named else 0
-    counts = [interpreter.size(array)] if axis is None else [
+    axis = questions.known(interpreter, named["axis"]) if "axis" in named else None
+    ddof = questions.known(interpreter, named["ddof"]) if "ddof" in named else 0
+    counts = [shapes.size(interpreter, array)] if axis is None else [
         _length(interpreter, array, one) for one in (axis if isinstance(axis, tuple) else (axis,))]
     for count in counts:
         _require(interpreter, count, ">", ddof)
@@ -335,7 +249,7 @@ def _require_elements(interpreter: Interpreter, named: Dict[str, Abstract]) -> N
 def _require_several(interpreter: Interpreter, named: Dict[str, Abstract]) -> None:
     """Exit where a covariance would warn that there are too few observations."""
     array = _array(named.get("m", named.get("x")))
-    rows = interpreter.known(named["rowvar"]) if "rowvar" in named else True
+    rows = questions.known(interpreter, named["rowvar"]) if "rowvar" in named else True
     if array.type.ndim not in (1, 2) or "y" in named:
         raise Break("PJ203", operand=describe(array))
     _require(interpreter, _length(interpreter, array, -1 if rows else 0), ">", 1)
@@ -369,13 +283,3 @@ def _require(interpreter: Interpreter, count: Value, symbol: str, bound: Any) ->
 NEEDS: Dict[str, Callable[[Any, Dict[str, Abstract]], None]] = {
     "elements": _require_elements, "several": _require_several, "three": _require_three}
 """By requirement of a row, the check that keeps its function from warning."""
-
-
-def named_items(interpreter: Interpreter, value: Abstract) -> Optional[List[Abstract]]:
-    """The items of a named tuple that a library function returned; None for other values."""
-    kind = value.type if isinstance(value, Instance) else None
-    if not isinstance(kind, Holding) or kind.python is tuple or not issubclass(cast(type, kind.python), tuple):
-        return None
-    made = interpreter.object_value(value)
-    return [typed(item, interpreter.emit("item", [made], item, {"index": k}, exits=True))
-            for k, item in enumerate(kind.items)]

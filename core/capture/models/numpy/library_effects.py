@@ -11,12 +11,15 @@ from typing import Callable, List, Optional, Tuple, cast
 
 import numpy as np
 
+from pijit.core.capture.models.containers import contents
+from pijit.core.capture.models.numpy import indexing, library, questions, shapes
 from pijit.core.capture.models.numpy.fancy_indexing import require_apart
-from pijit.core.capture.models.numpy.library import parameter_names
-from pijit.core.capture.models.operators import describe, operand_of
+from pijit.core.capture.models.numpy.questions import parameter_names
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing.library_result_types import result_types, written_by
-from pijit.core.capture.values.describe import Arguments
+from pijit.core.capture.typing.result_types import operand_of
+from pijit.core.capture.values.describe import Arguments, describe
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, number_type, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph import library_helpers
@@ -55,9 +58,9 @@ def call_into(interpreter: Interpreter, row: LibraryFunction, out: Abstract, arg
         require_apart(interpreter, out, *_tensors(interpreter, arguments))
     made = call() if not elementwise and _gives(interpreter, row, arguments, keywords, out.type, any_order) else None
     if made is not None:
-        interpreter.require_shape(out, cast(Tensor, made))
+        shapes.require_shape(interpreter, out, cast(Tensor, made))
     else:
-        made = interpreter.invoke(FUNCTIONS[INTO + row.path], [out] + arguments, keywords)
+        made = library.invoke(interpreter, FUNCTIONS[INTO + row.path], [out] + arguments, keywords)
     interpreter.emit("assign", [ssa_value(out), ssa_value(cast(Tensor, made))], None, exits=True)
     return out
 
@@ -71,7 +74,7 @@ def _require_axes(arguments: List[Abstract]) -> None:
 
 def _tensors(interpreter: Interpreter, values: List[Abstract]) -> List[Tensor]:
     """The arrays among values and among the items of tuples and lists."""
-    items = [interpreter.use(item) for value in values for item in interpreter.items_of(value) or ()]
+    items = [interpreter.use(item) for value in values for item in contents.items_of(interpreter, value) or ()]
     return [value for value in values + items if isinstance(value, Tensor)]
 
 
@@ -79,7 +82,7 @@ def _gives(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
            any_order: bool) -> bool:
     """Whether a call gives arrays of this type."""
     try:
-        made = result_types(row.path, interpreter.questions_of(row, arguments, keywords), tuple(keywords))
+        made = result_types(row.path, questions.questions_of(interpreter, row, arguments, keywords), tuple(keywords))
     except Break:
         return False
     return isinstance(made, Array) and (made.dtype, made.ndim) == (kind.dtype, kind.ndim) and (
@@ -91,7 +94,7 @@ def perform(interpreter: Interpreter, path: str, arguments: List[Abstract], keyw
     row, target = FUNCTIONS[path], arguments[0]
     if not isinstance(target, Tensor) or not target.type.writeable:
         raise Break("PJ203", operand="read-only array")
-    written_by(path, interpreter.questions_of(row, arguments, keywords), tuple(keywords))
+    written_by(path, questions.questions_of(interpreter, row, arguments, keywords), tuple(keywords))
     _call(interpreter, path, arguments, keywords)
     return Const(None)
 
@@ -99,12 +102,12 @@ def perform(interpreter: Interpreter, path: str, arguments: List[Abstract], keyw
 def set_items(interpreter: Interpreter, owner: Tensor, index: Abstract, value: Abstract) -> None:
     """``owner[index] = value`` by NumPy."""
     row = FUNCTIONS["operator.getitem"]  # same indices; a sample of the value would have to fit
-    result_types(row.path, interpreter.questions_of(row, [owner, index], {}), ())
+    result_types(row.path, questions.questions_of(interpreter, row, [owner, index], {}), ())
     _call(interpreter, "operator.setitem", [owner, index, value], {})
 
 
 def _call(interpreter: Interpreter, path: str, arguments: List[Abstract], keywords: Arguments) -> None:
-    operands = [interpreter.stored_value(value) for value in arguments + list(keywords.values())]
+    operands = [stored_values.stored_value(interpreter, value) for value in arguments + list(keywords.values())]
     interpreter.emit("perform", operands, None, {"function": path, "keywords": tuple(keywords)}, exits=True)
 
 
@@ -115,7 +118,7 @@ def held_by(interpreter: Interpreter, owner: Tensor, value: Abstract) -> Abstrac
         question = operand_of(value)
         if question.type == target:
             return value
-        return Number(target, interpreter.stored_scalar(value, question, target.dtype))
+        return Number(target, indexing.stored_scalar(interpreter, value, question, target.dtype))
     kind = operand_of(value).type.dtype
     if not np.can_cast(kind, owner.type.dtype, "safe") and (kind.kind, owner.type.dtype.kind) != ("i", "f"):
         raise Break("PJ203", operand="%r stored into %r" % (kind, owner.type))

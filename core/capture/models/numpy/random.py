@@ -9,16 +9,26 @@ from __future__ import annotations
 import types
 from typing import Any, List, Optional
 
-from pijit.core.capture.models.functions.callees import paths_of, sample_of
+from pijit.core.capture.models.functions.callees import sample_of
 from pijit.core.capture.models.numpy.arrays import shape_words
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.objects import locations
+from pijit.core.capture.models.objects.classes import paths_of
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models_instances
 from pijit.core.capture.models.scalars.math import call_float
-from pijit.core.capture.values.describe import Arguments, Handler
+from pijit.core.capture.values.describe import Arguments, Handler, describe
 from pijit.core.capture.values.lattice import Abstract, Const, Number, OpaqueObject, Tensor, number_type
 from pijit.core.errors import Break
-from pijit.core.graph.draws import BY_NAME, PYTHONS, TAKES_SIZES, Draw, class_path, is_generator, is_pythons_generator
+from pijit.core.graph.draws import (
+    BY_NAME,
+    PYTHONS,
+    TAKES_SIZES,
+    Draw,
+    class_path,
+    is_generator,
+    is_pythons_draw,
+    is_pythons_generator,
+)
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import INT, Array
 from pijit.core.kernel.bit_generators import is_drawn, is_filled
@@ -63,8 +73,8 @@ def _draw_of(interpreter: Interpreter, callee: Abstract) -> Optional[Handler]:
     owner: Abstract = Const(target.__self__)
     if isinstance(callee, OpaqueObject):
         paths = paths_of(callee)
-        interpreter.use(interpreter.known_object(target.__func__, *paths.then(Inner, "__func__")))
-        owner = interpreter.use(interpreter.known_object(target.__self__, *paths.then(Inner, "__self__")))
+        interpreter.use(locations.known_object(interpreter, target.__func__, *paths.then(Inner, "__func__")))
+        owner = interpreter.use(locations.known_object(interpreter, target.__self__, *paths.then(Inner, "__self__")))
     return lambda interpreter, arguments, keywords: method(interpreter, [owner] + arguments,
                                                            keywords)
 
@@ -72,12 +82,6 @@ def _draw_of(interpreter: Interpreter, callee: Abstract) -> Optional[Handler]:
 def pythons_draw(kind: Optional[type], name: str) -> Optional[Handler]:
     """The handler of a method of Python's random generator that a variable holds, such as ``random.random``."""
     return _found(PYTHONS, name) if kind is not None and is_pythons_generator(kind) else None
-
-
-def is_pythons_draw(target: Any) -> bool:
-    """Whether an object is a method of Python's class of random generators that draws a number."""
-    return (type(target) is types.MethodDescriptorType and class_path(target.__objclass__) == PYTHONS
-            and (PYTHONS, target.__name__) in BY_NAME)
 
 
 def _handler(row: Draw, takes_sizes: bool) -> Handler:

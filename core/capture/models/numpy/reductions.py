@@ -8,12 +8,13 @@ from typing import Callable, List, Optional, Tuple, Union, cast
 import numpy as np
 
 from pijit.core import _launcher
+from pijit.core.capture.models import operators
+from pijit.core.capture.models.numpy import shapes
 from pijit.core.capture.models.numpy.from_sequences import as_array
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.typing import result_types
-from pijit.core.capture.values.describe import Arguments
+from pijit.core.capture.values.describe import Arguments, describe
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -76,7 +77,8 @@ def _axes(interpreter: Interpreter, name: str, given: Abstract, ndim: int) -> Ax
 
 def leave_if_empty(interpreter: Interpreter, array: Tensor) -> None:
     if EMPTY_HAVE_STRIDES:
-        interpreter.emit("require", [interpreter.emit("truth", [interpreter.size(array)], FLAG)], None, exits=True)
+        interpreter.emit("require", [interpreter.emit("truth", [shapes.size(interpreter, array)], FLAG)], None,
+                         exits=True)
 
 
 def _in_order(interpreter: Interpreter, array: Tensor, axis: Axes) -> Tensor:
@@ -122,7 +124,7 @@ def _count(interpreter: Interpreter, array: Tensor, axis: Axes, keepdims: bool, 
     """
     if array.type.dtype.kind != "f":
         raise Break("PJ203", operand=describe(array))
-    size = interpreter.size(array, axis if axis is None or isinstance(axis, tuple) else (axis,))
+    size = shapes.size(interpreter, array, axis if axis is None or isinstance(axis, tuple) else (axis,))
     if less:
         size = interpreter.emit("sub", [size, interpreter.number_value(Const(less))], INT, exits=True)
     bounds = [(">", 0)]
@@ -141,7 +143,7 @@ def _mean(interpreter: Interpreter, name: str, array: Tensor, axis: Axes, keepdi
     if isinstance(total, Tensor):
         kind = numpy_scalar(total.type.dtype)
         divisor = Number(kind, interpreter.emit("cast", [count], kind, exits=True))
-        return interpreter.ufunc_call(np.true_divide, [total, divisor])
+        return operators.ufunc_call(interpreter, np.true_divide, [total, divisor])
     double = numpy_scalar(np.dtype(np.float64))
     value, kind = ssa_value(cast(Number, total)), cast(Number, total).type
     if kind != double:
@@ -162,10 +164,10 @@ def _variance(name: str, root: bool) -> Callable[..., Abstract]:
         others = {key: value for key, value in keywords.items() if key != "ddof"}
         array, axis, keepdims = _reduced(interpreter, name, arguments, others)
         mean = _mean(interpreter, name, array, axis, True, _count(interpreter, array, axis, True))
-        centred = interpreter.ufunc_call(np.subtract, [array, mean])
-        squares = cast(Tensor, interpreter.ufunc_call(np.multiply, [centred, centred]))
+        centred = operators.ufunc_call(interpreter, np.subtract, [array, mean])
+        squares = cast(Tensor, operators.ufunc_call(interpreter, np.multiply, [centred, centred]))
         result = _mean(interpreter, name, squares, axis, keepdims, _count(interpreter, array, axis, keepdims, less))
-        return interpreter.ufunc_call(np.sqrt, [result]) if root else result
+        return operators.ufunc_call(interpreter, np.sqrt, [result]) if root else result
     return call
 
 

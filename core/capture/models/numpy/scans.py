@@ -9,11 +9,10 @@ import numpy as np
 
 from pijit.core.capture.models.numpy.from_sequences import as_array
 from pijit.core.capture.models.numpy.reductions import leave_if_empty, one_axis
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.typing import result_types
-from pijit.core.capture.values.describe import Arguments
+from pijit.core.capture.values.describe import Arguments, describe
 from pijit.core.capture.values.lattice import Abstract, Const, Tensor, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.types import Array

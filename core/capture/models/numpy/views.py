@@ -7,14 +7,18 @@ from typing import List, Optional, Sequence, Tuple, cast
 
 import numpy as np
 
+from pijit.core.capture.models import operators
+from pijit.core.capture.models.containers import contents
+from pijit.core.capture.models.numpy import element_stores, indexing, library, questions, shapes
 from pijit.core.capture.models.numpy.arrays import call_array
 from pijit.core.capture.models.numpy.fancy_indexing import add_at, elements_at, require_apart
 from pijit.core.capture.models.numpy.library_effects import held_by, perform
-from pijit.core.capture.models.operators import describe, operand_of
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
+from pijit.core.capture.models.scalars import conversions
 from pijit.core.capture.typing import result_types
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.typing.result_types import operand_of
+from pijit.core.capture.values.describe import Arguments, Handler, describe, only
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Slice, Tensor, class_of, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph import library_helpers
@@ -82,14 +86,15 @@ def call_transpose(interpreter: Interpreter, arguments: List[Abstract], keywords
     named = dict(zip(("a", "axes"), arguments), **keywords)
     if len(arguments) > 2 or len(named) != len(arguments) + len(keywords) or set(named) - {"a", "axes"}:
         raise Break("PJ211", callee="transpose")
-    return _transposed(interpreter, named.get("a", Const(None)), interpreter.known(named.get("axes", Const(None))))
+    return _transposed(interpreter, named.get("a", Const(None)),
+                       questions.known(interpreter, named.get("axes", Const(None))))
 
 
 @models(np.ndarray, "transpose")
 def call_transpose_method(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.transpose()``, also with known axes as numbers or as one tuple: a view."""
     only(arguments, keywords, "transpose", len(arguments))
-    given = [interpreter.known(axis) for axis in arguments[1:]]
+    given = [questions.known(interpreter, axis) for axis in arguments[1:]]
     return _transposed(interpreter, arguments[0], tuple(given) if len(given) > 1 else given[0] if given else None)
 
 
@@ -108,7 +113,7 @@ def _transposed(interpreter: Interpreter, value: Abstract, given: object) -> Abs
 
 def _known_axis(interpreter: Interpreter, value: Abstract, ndim: int) -> int:
     """The number of an axis, counted from the first one."""
-    axis = interpreter.known(value)
+    axis = questions.known(interpreter, value)
     if type(axis) is not int or not -ndim <= axis < ndim:
         raise Break("PJ203", operand=describe(value))
     return axis % ndim
@@ -132,7 +137,7 @@ def call_copyto(interpreter: Interpreter, arguments: List[Abstract], keywords: A
         raise Break("PJ203", operand="%r stored into %r" % (kind, target.type))
     if keywords:
         return perform(interpreter, "copyto", [target, held_by(interpreter, target, arguments[1])], keywords)
-    interpreter.store(target, Const(Ellipsis), arguments[1])
+    element_stores.store(interpreter, target, Const(Ellipsis), arguments[1])
     return Const(None)
 
 
@@ -150,7 +155,7 @@ def call_put(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
         return perform(interpreter, "helpers.put", [target, index, value] + arguments[3:], keywords)
     if isinstance(index, Tensor):
         require_apart(interpreter, target, index)
-    interpreter.store(target, index, value)
+    element_stores.store(interpreter, target, index, value)
     return Const(None)
 
 
@@ -161,7 +166,7 @@ def call_putmask(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     target, mask = _array(arguments[0], writes=True), _array(arguments[1])
     if mask.type.dtype.kind != "b" or mask.type.ndim != target.type.ndim or isinstance(arguments[2], Tensor):
         return perform(interpreter, "putmask", [target, mask, held_by(interpreter, target, arguments[2])], {})
-    interpreter.store(target, mask, arguments[2])
+    element_stores.store(interpreter, target, mask, arguments[2])
     return Const(None)
 
 
@@ -185,7 +190,8 @@ def _in_place(path: str) -> Handler:
         target = _array(arguments[0], writes=True)
         if Const(None) in arguments or keywords.get("axis") == Const(None):  # the function flattens, the method raises
             raise Break("PJ211", callee=path)
-        interpreter.store(target, Const(Ellipsis), interpreter.invoke(FUNCTIONS[path], arguments, keywords))
+        element_stores.store(interpreter, target, Const(Ellipsis),
+                             library.invoke(interpreter, FUNCTIONS[path], arguments, keywords))
         return Const(None)
     return call
 
@@ -193,8 +199,8 @@ def _in_place(path: str) -> Handler:
 def _outer(interpreter: Interpreter, ufunc: np.ufunc, left: Tensor, right: Tensor) -> Abstract:
     """``ufunc.outer(left, right)``: left gets one more axis for each axis of right."""
     items: List[Abstract] = [Const(Ellipsis)]
-    wide = interpreter.view_of(left, items + [Const(None)] * right.type.ndim)
-    return interpreter.ufunc_call(ufunc, [wide, right])
+    wide = indexing.view_of(interpreter, left, items + [Const(None)] * right.type.ndim)
+    return operators.ufunc_call(interpreter, ufunc, [wide, right])
 
 
 @models(np.outer)
@@ -236,7 +242,7 @@ def call_at(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
         return Const(None)
     if "helpers.at." + ufunc.__name__ not in FUNCTIONS or getattr(np, ufunc.__name__, None) is not ufunc:
         raise Break("PJ210", callee="%s.at" % ufunc.__name__)
-    interpreter.require_elements_of(target)
+    indexing.require_elements_of(interpreter, target)
     return perform(interpreter, "helpers.at." + ufunc.__name__, [target] + rest, {})
 
 
@@ -252,8 +258,8 @@ def call_where(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
         raise Break("PJ210", callee="where of %s" % result.dtype)
     result = Array(result.dtype, result.ndim, "C")
     types = "?{0}{0}->{0}".format(result.dtype.char)
-    value = interpreter.emit("where", [interpreter.any_value(each) for each in arguments], result, {"types": types},
-                             exits=True)
+    value = interpreter.emit("where", [conversions.any_value(interpreter, each) for each in arguments], result,
+                             {"types": types}, exits=True)
     return Tensor(result, value)
 
 
@@ -266,7 +272,7 @@ def call_take(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
         found = elements_at(interpreter, array, arguments[1:])
     if found is not None:
         return found
-    return interpreter.invoke(FUNCTIONS["take"], arguments, keywords)
+    return library.invoke(interpreter, FUNCTIONS["take"], arguments, keywords)
 
 
 @models(np.linalg.norm)
@@ -274,9 +280,9 @@ def call_norm(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     """``np.linalg.norm(x)``: for a contiguous vector of floats, the root of its product with itself."""
     kind = arguments[0].type if len(arguments) == 1 and isinstance(arguments[0], Tensor) else None
     if keywords or kind is None or kind.ndim != 1 or kind.layout != "C" or kind.dtype.char not in "fd":
-        return interpreter.invoke(FUNCTIONS["linalg.norm"], arguments, keywords)
-    square = interpreter.invoke(FUNCTIONS["dot"], arguments * 2, {})
-    return interpreter.ufunc_call(np.sqrt, [square])
+        return library.invoke(interpreter, FUNCTIONS["linalg.norm"], arguments, keywords)
+    square = library.invoke(interpreter, FUNCTIONS["dot"], arguments * 2, {})
+    return operators.ufunc_call(interpreter, np.sqrt, [square])
 
 
 @models(np.diff)
@@ -284,11 +290,11 @@ def call_diff(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     """``np.diff(x)``: the difference of two views."""
     array, absent = arguments[0] if len(arguments) == 1 and not keywords else None, Const(None)
     if not isinstance(array, Tensor) or array.type.ndim == 0:
-        return interpreter.invoke(FUNCTIONS["diff"], arguments, keywords)
-    later, earlier = [interpreter.view_of(array, [Const(Ellipsis), Slice((start, stop, absent))])
+        return library.invoke(interpreter, FUNCTIONS["diff"], arguments, keywords)
+    later, earlier = [indexing.view_of(interpreter, array, [Const(Ellipsis), Slice((start, stop, absent))])
                       for start, stop in ((Const(1), absent), (absent, Const(-1)))]
     ufunc = np.not_equal if array.type.dtype.kind == "b" else np.subtract
-    return interpreter.ufunc_call(ufunc, [later, earlier])
+    return operators.ufunc_call(interpreter, ufunc, [later, earlier])
 
 
 @models(np.roll)
@@ -297,15 +303,15 @@ def call_roll(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     named = dict(zip(("a", "shift", "axis"), arguments), **keywords)
     steps = _roll_steps(interpreter, named) if len(named) == len(arguments) + len(keywords) <= 3 else None
     if steps is None:
-        return interpreter.invoke(FUNCTIONS["roll"], arguments, keywords)
+        return library.invoke(interpreter, FUNCTIONS["roll"], arguments, keywords)
     array = cast(Tensor, named["a"])
     for axis, shift in steps:
-        places = interpreter.word(interpreter.binary("%", shift, Number(INT, interpreter.dim(array, axis))))
+        places = interpreter.word(interpreter.binary("%", shift, Number(INT, shapes.dim(interpreter, array, axis))))
         kind = Array(array.type.dtype, array.type.ndim, "C")
         array = Tensor(kind, interpreter.emit("roll", [ssa_value(array), places], kind, {"axis": axis}, exits=True))
     # without an axis NumPy rolls a flat array and reshapes the result, which is a view
-    whole = interpreter.known(named.get("axis", Const(None))) is None
-    return interpreter.view_of(array, [Const(Ellipsis)]) if whole else array
+    whole = questions.known(interpreter, named.get("axis", Const(None))) is None
+    return indexing.view_of(interpreter, array, [Const(Ellipsis)]) if whole else array
 
 
 def _roll_steps(interpreter: Interpreter, named: Arguments) -> Optional[List[Tuple[int, Abstract]]]:
@@ -313,10 +319,10 @@ def _roll_steps(interpreter: Interpreter, named: Arguments) -> Optional[List[Tup
     array = named.get("a")
     if not isinstance(array, Tensor) or array.type.ndim == 0 or array.type.layout != "C" and array.type.ndim > 1:
         return None
-    axes = interpreter.known(named.get("axis", Const(None)))
+    axes = questions.known(interpreter, named.get("axis", Const(None)))
     axes = (0,) if axes is None and array.type.ndim == 1 else axes if type(axes) is tuple else (axes,)
     shift = named.get("shift", Const(None))
-    shifts = interpreter.items_of(shift) if class_of(shift) is tuple else [shift]
+    shifts = contents.items_of(interpreter, shift) if class_of(shift) is tuple else [shift]
     shifts = [interpreter.use(each) for each in shifts or ()]
     if not axes or len(shifts) not in (1, len(axes)) or not all(
             type(axis) is int and -array.type.ndim <= axis < array.type.ndim for axis in axes) or not all(
@@ -344,7 +350,7 @@ def _limits(kind: type) -> Handler:
 @model_factory
 def _as(path: str) -> Handler:
     """Functions that pass over NaN: kernels call a function that does the same where no warning is due."""
-    return lambda interpreter, arguments, keywords: interpreter.invoke(FUNCTIONS[path], arguments, keywords)
+    return lambda interpreter, arguments, keywords: library.invoke(interpreter, FUNCTIONS[path], arguments, keywords)
 
 
 for _name in ("shape", "size", "ndim"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import List, Optional
 
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter, Recorder
 from pijit.core.capture.values.base import Composite, HeldMethod
 from pijit.core.capture.values.lattice import Abstract, Const, Method, Sequence, Slice, StackSlice
@@ -16,7 +17,7 @@ from pijit.core.graph.types import Object
 
 def made_slice(interpreter: Interpreter, value: Slice) -> Slice:
     """A slice object, which is made here."""
-    parts = [interpreter.stored_value(part) for part in value.parts]
+    parts = [stored_values.stored_value(interpreter, part) for part in value.parts]
     return Slice(value.parts, value.defined_at, None, interpreter.emit("new_slice", parts, Object(slice)))
 
 

@@ -10,19 +10,22 @@ import types
 from typing import Any, Dict, List, Optional
 
 from pijit.core.capture.context import AccessPaths
-from pijit.core.capture.models.objects.materialize import change_virtual_object, made_object, origin_of
-from pijit.core.capture.models.objects.method_binding import FUNCTIONS, bind_attribute, class_object
+from pijit.core.capture.models.containers import constructions
+from pijit.core.capture.models.containers.constructions import shared
+from pijit.core.capture.models.objects import locations, stored_values
+from pijit.core.capture.models.objects.classes import class_object
+from pijit.core.capture.models.objects.materialize import change_virtual_object, origin_of
+from pijit.core.capture.models.objects.method_binding import FUNCTIONS, bind_attribute
 from pijit.core.capture.models.objects.named_tuples import field_of, new_virtual_object, require_holdable
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.profile.samples import is_stored_in_elements
 from pijit.core.capture.state.heap_locations import AttributeLocation
 from pijit.core.capture.state.return_kinds import CallOutcomes
+from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject, class_of
 from pijit.core.capture.values.predicates import Holds
 from pijit.core.capture.values.virtual_object import (
     BORROWED_PREFIX,
-    StackTuple,
     VirtualObject,
     has_dict,
     is_row,
@@ -56,7 +59,7 @@ def construct(interpreter: Interpreter, target: Const, arguments: List[Abstract]
         return _initialised(interpreter, virtual, not arguments and not keywords, arguments, keywords)
     target = interpreter.use(interpreter.by_one_path(target))
     paths = AccessPaths(target.source, target.root).then(Attr, "__new__")
-    function = interpreter.known_object(_function_of(maker), *paths)
+    function = locations.known_object(interpreter, _function_of(maker), *paths)
     count = len(arguments)
     interpreter.state.stack += [*arguments, *keywords.values()]  # __init__ sees the changes that __new__ makes to them
     with interpreter.deriving():
@@ -85,7 +88,7 @@ def _initialised(interpreter: Interpreter, made: Abstract, plainly: bool, argume
         interpreter.rely(cls, Holds("__init__", init))
         return made
     interpreter.state.stack.append(made)
-    function = interpreter.known_object(init, *AccessPaths(cls.source, cls.root).then(Attr, "__init__"))
+    function = locations.known_object(interpreter, init, *AccessPaths(cls.source, cls.root).then(Attr, "__init__"))
     with interpreter.deriving():
         result = interpreter.call(function, [made, *arguments], keywords)
     if result != Const(None):
@@ -107,7 +110,7 @@ def virtual_attribute(interpreter: Interpreter, owner: VirtualObject, name: str)
     cls = interpreter.use(owner.cls)
     if name == "__class__":
         return cls
-    interpreter.apart_from_classes(name, mro_of(owner.python))
+    locations.apart_from_classes(interpreter, name, mro_of(owner.python))
     raw = class_value(owner.python, name)
     paths = AccessPaths(owner.source, owner.root) if owner.root is not None else AccessPaths(cls.source, cls.root)
     paths = paths.then(ClassAttr, name)
@@ -116,7 +119,7 @@ def virtual_attribute(interpreter: Interpreter, owner: VirtualObject, name: str)
         return bound
     if raw is UNBOUND or class_value(type(raw), "__get__") is not UNBOUND:
         raise Break("PJ204", attribute=name, object=type_name(owner.python))
-    return interpreter.known_object(raw, *paths)
+    return locations.known_object(interpreter, raw, *paths)
 
 
 def _is_written_outside(interpreter: Interpreter, kind: type, name: str) -> bool:
@@ -140,7 +143,7 @@ def store_in_virtual_object(interpreter: Interpreter, owner: VirtualObject, name
     interpreter.rely(cls, Holds(name, class_value(owner.python, name)))
     if not plainly:
         interpreter.rely(cls, Holds("__setattr__", object.__setattr__))
-    value = interpreter.as_object(value)
+    value = constructions.as_object(interpreter, value)
     if not owner.shared:
         interpreter.rely_on_ownership(owner)
     if owner.shared:
@@ -149,7 +152,7 @@ def store_in_virtual_object(interpreter: Interpreter, owner: VirtualObject, name
         interpreter.context.findings.mutates = True
         pointer = interpreter.object_value(owner)
         owner = owner.like(value=pointer)
-        operands = [pointer, interpreter.object_value(Const(name)), interpreter.stored_value(value)]
+        operands = [pointer, interpreter.object_value(Const(name)), stored_values.stored_value(interpreter, value)]
         interpreter.emit("plain_store_attr" if plainly else "store_attr", operands, None, exits=True)
     elif owner.root is not None:
         owner = owner.like(origin=origin_of(interpreter, owner))
@@ -176,23 +179,6 @@ def _why_not_stored(owner: VirtualObject, name: str, plainly: bool) -> Optional[
     if class_value(type(found), "__set__") is not UNBOUND or class_value(type(found), "__delete__") is not UNBOUND:
         return "it is a property or another descriptor"
     return None if has_dict(owner.python) else "it has no such slot"
-
-
-def shared(interpreter: Interpreter, values: List[Abstract]) -> List[Abstract]:
-    """The values as they are once a container holds them: their virtual objects have been made."""
-    if not any(isinstance(value, StackTuple) or any(True for _ in virtual_objects_in(value)) for value in values):
-        return values
-    stack, base = interpreter.state.stack, len(interpreter.state.stack)
-    stack += values
-    made: Dict[int, Abstract] = {}
-    for position, value in enumerate(values, base):
-        now = made.get(id(value)) or interpreter.as_object(interpreter.state.stack[position])
-        made[id(value)] = interpreter.state.stack[position] = now
-        for virtual in virtual_objects_in(now):
-            made_object(interpreter, virtual)
-    found = interpreter.state.stack[base:]
-    del interpreter.state.stack[base:]
-    return found
 
 
 class BorrowedObjects:

@@ -11,20 +11,29 @@ from typing import List, Optional, cast
 
 import numpy as np
 
+from pijit.core.capture.models.containers import (
+    characters,
+    comparisons,
+    contents,
+    expectations,
+    item_reads,
+    reads,
+    sequences,
+)
+from pijit.core.capture.models.containers.characters import TEXT
 from pijit.core.capture.models.containers.contents import ITEM_KEYS
-from pijit.core.capture.models.containers.counters import rely_if_counter
-from pijit.core.capture.models.containers.reads import KEYED
+from pijit.core.capture.models.containers.counter_class import rely_if_counter
+from pijit.core.capture.models.containers.expectations import KEYED
 from pijit.core.capture.models.containers.sequences import copied_dict, joined_dicts
-from pijit.core.capture.models.containers.strings import TEXT
 from pijit.core.capture.models.containers.updates import found_position
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, dict_iterator, unrolled
 from pijit.core.capture.models.numpy.random import draw_method
-from pijit.core.capture.models.objects.method_binding import class_object
+from pijit.core.capture.models.objects import locations, stored_values
+from pijit.core.capture.models.objects.classes import class_object
 from pijit.core.capture.models.objects.special_methods import is_object
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import Model, class_method_model, method_model, model_factory, models
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.describe import Arguments, Handler, describe, only
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -99,7 +108,7 @@ def _isinstance_abstract(interpreter: Interpreter, arguments: List[Abstract], ki
         raise Break("PJ201", callee="isinstance")
     if issubclass(kind, tuple(classes)):
         return Const(True)
-    operands = [interpreter.stored_value(value) for value in arguments]
+    operands = [stored_values.stored_value(interpreter, value) for value in arguments]
     attrs = {"function": "builtins.isinstance", "keywords": ()}
     return Number(BOOL, interpreter.emit("invoke", operands, BOOL, attrs, exits=True))
 
@@ -118,7 +127,7 @@ def _classes(interpreter: Interpreter, value: Abstract) -> List[type]:
     """The classes of a class or of a tuple of classes, however deeply nested."""
     if isinstance(value, Const) and issubclass(type(value.object), type):
         return [value.object]
-    items = interpreter.items_of(value) if class_of(value) is tuple else None
+    items = contents.items_of(interpreter, value) if class_of(value) is tuple else None
     if items is None:
         raise Break("PJ203", operand=describe(value))
     return [cls for item in items for cls in _classes(interpreter, interpreter.use(item))]
@@ -193,7 +202,7 @@ def _lacks(interpreter: Interpreter, owner: Abstract, name: str) -> bool:
         except SourceError:
             return False
         if absent:
-            interpreter.reading(name, owner)
+            locations.reading(interpreter, name, owner)
             interpreter.rely(owner, LacksAttribute(name))
         return absent
     kind = class_of(owner)
@@ -206,10 +215,10 @@ def call_dict_get(interpreter: Interpreter, arguments: List[Abstract], keywords:
     """``d.get(key)`` and ``d.get(key, default)``."""
     only(arguments, keywords, "get", 2, 3)
     owner, key = arguments[0], interpreter.constant(arguments[1])
-    if interpreter.is_changing(owner) or class_of(owner) is not dict or not is_exactly(key, ITEM_KEYS):
-        return interpreter.get_now(*(arguments + [Const(None)])[:3])
-    if interpreter.holds_item(owner, key):
-        return interpreter.container_item(owner, arguments[1])
+    if expectations.is_changing(interpreter, owner) or class_of(owner) is not dict or not is_exactly(key, ITEM_KEYS):
+        return reads.get_now(interpreter, *(arguments + [Const(None)])[:3])
+    if contents.holds_item(interpreter, owner, key):
+        return item_reads.container_item(interpreter, owner, arguments[1])
     return arguments[2] if len(arguments) == 3 else Const(None)
 
 
@@ -229,7 +238,7 @@ def _dict_view(what: str) -> Handler:
 def _list_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``xs.copy()``."""
     only(arguments, keywords, "copy", 1)
-    return interpreter.copied(arguments[0])
+    return sequences.copied(interpreter, arguments[0])
 
 
 @models(KEYED, "copy")
@@ -255,7 +264,8 @@ def _list_count(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     """``xs.count(value)`` of a number or a string."""
     only(arguments, keywords, "count", 2)
     owner, value = arguments
-    return Number(INT, interpreter.emit("same", [interpreter.position_of(owner, value, "count_items")], INT))
+    return Number(INT, interpreter.emit("same", [comparisons.position_of(interpreter, owner, value, "count_items")],
+                                        INT))
 
 
 def method_of(owner: Abstract, name: str) -> Optional[Model]:
@@ -276,7 +286,7 @@ def _string_method(name: str) -> Handler:
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         if keywords or not all(is_among(class_of(argument), (str, int)) for argument in arguments):
             raise Break("PJ216", method=name)
-        return interpreter.made_text("builtins.str." + name, arguments, result)
+        return characters.made_text(interpreter, "builtins.str." + name, arguments, result)
     result = BOOL if name.startswith("is") or name.endswith("with") else INT if name in ANSWER_NUMBERS else TEXT
     return call
 

@@ -8,44 +8,26 @@ iterator of that list stays bytecode. Called by `reads`, and by the interpreter'
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence
+from typing import Optional
 
-from pijit.core.capture.models.objects.instances import shared
-from pijit.core.capture.models.objects.method_binding import bind_attribute, class_object
+from pijit.core.capture.models.containers import constructions, expectations
+from pijit.core.capture.models.containers.constructions import shared
+from pijit.core.capture.models.containers.contents import list_element_items
+from pijit.core.capture.models.objects import stored_values
+from pijit.core.capture.models.objects.classes import class_paths
+from pijit.core.capture.models.objects.method_binding import bind_attribute
 from pijit.core.capture.models.objects.named_tuples import field_position
-from pijit.core.capture.models.objects.special_methods import class_paths
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.profile.samples import is_stored_in_elements
 from pijit.core.capture.state.frame_state import forget_items, kind_of_attribute
-from pijit.core.capture.values.element_types import LOOKED_AT
 from pijit.core.capture.values.lattice import Abstract, Const, ListElement, OpaqueObject
 from pijit.core.capture.values.predicates import Holds
 from pijit.core.capture.values.virtual_object import has_dict, virtual_objects_in
 from pijit.core.errors import Break
-from pijit.core.graph.types import FLAG, WORD, Holding, Object, SampledClass
+from pijit.core.graph.types import FLAG
 from pijit.guards.facts import type_name
 from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, ClassAttr
-
-
-def list_of_elements(interpreter: Interpreter, samples: Sequence[Any], owner: Any) -> Optional[Object]:
-    """The type of a list of objects like these samples,
-    which the instruction iterates or takes an item of; else None."""
-    found_by = id(owner), interpreter.function.code, interpreter.instr.index
-    if samples and all(type(one) is dict for one in samples[:LOOKED_AT]):
-        return Holding(list, interpreter.context.base.types.samples.entries(samples, found_by))
-    kind = interpreter.context.base.types.samples.element_type(samples, found_by)
-    return Holding(list, kind) if kind is not None else None
-
-
-def checked_list_element(interpreter: Interpreter, kind: SampledClass, found: Any) -> ListElement:
-    """A list element that was read, after a check of its class."""
-    element = ListElement(kind, found)
-    if kind.python is not None:
-        cls = interpreter.object_value(class_object(interpreter, element))
-        flag = interpreter.emit("has_class", [found, cls], FLAG)
-        interpreter.emit("require", [flag], None, exits=True)
-    return element
 
 
 def as_list_element(interpreter: Interpreter, owner: Abstract, name: str) -> Optional[ListElement]:
@@ -71,7 +53,7 @@ def list_element_attribute(interpreter: Interpreter, owner: ListElement, name: s
         return list_element_items(interpreter, owner, position)[0]
     if kind is not None:
         operands = interpreter.object_value(owner), interpreter.object_value(Const(name))
-        return interpreter.typed_item("load_attr", *operands, kind)
+        return expectations.typed_item(interpreter, "load_attr", *operands, kind)
     bound = None
     if raw is not UNBOUND:
         interpreter.rely(class_paths(interpreter, owner),
@@ -84,22 +66,6 @@ def list_element_attribute(interpreter: Interpreter, owner: ListElement, name: s
     if bound is None:
         raise Break("PJ204", attribute=name, object=type_name(python) if python is not None else "object of a list")
     return bound
-
-
-def list_element_items(interpreter: Interpreter, owner: ListElement, only: Optional[int] = None) -> List[Abstract]:
-    """The items of a named tuple in a list, or one of them."""
-    kinds, python = interpreter.context.base.types.samples.items(owner.type), owner.type.python
-    if kinds is None or only is not None and only >= len(kinds):
-        raise Break("PJ213")
-    for name in ("__getitem__", "__iter__"):
-        interpreter.rely(class_paths(interpreter, owner), Holds(name, class_value(python, name)))
-    found = interpreter.object_value(owner)
-    words = [interpreter.emit("const", [], WORD, {"value": k}) for k in range(len(kinds) + 1)]
-    size = interpreter.emit("list_size", [found], WORD)
-    interpreter.emit("require", [interpreter.emit("compare", [size, words[-1]], FLAG, {"operator": "=="})], None,
-                     exits=True)
-    wanted = range(len(kinds)) if only is None else (only,)
-    return [interpreter.typed_item("load_item", found, words[k], kinds[k]) for k in wanted]
 
 
 def store_in_list_element(interpreter: Interpreter, owner: ListElement, name: str, value: Abstract) -> None:
@@ -115,9 +81,10 @@ def store_in_list_element(interpreter: Interpreter, owner: ListElement, name: st
                 raise Break("PJ220", attribute=name, object="object of a list",
                             because="it may be a known object of class %s" % type_name(virtual.python))
             interpreter.rely_on_ownership(virtual)
-    value = shared(interpreter, [interpreter.as_object(value)])[0]
+    value = shared(interpreter, [constructions.as_object(interpreter, value)])[0]
     interpreter.context.changed.add((ListElement, name) if python is None else ((ListElement, name), id(python)))
     interpreter.context.findings.mutates = True
-    operands = [interpreter.object_value(owner), interpreter.object_value(Const(name)), interpreter.stored_value(value)]
+    operands = [interpreter.object_value(owner), interpreter.object_value(Const(name)),
+                stored_values.stored_value(interpreter, value)]
     forget_items(interpreter.state)
     interpreter.emit("store_attr", operands, None, exits=True)

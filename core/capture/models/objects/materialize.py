@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter, Recorder
 from pijit.core.capture.state.heap_locations import after_bytecode, is_location
 from pijit.core.capture.state.uncaptured_effects import pops
@@ -108,7 +109,7 @@ def _new_object(interpreter: Interpreter, virtual: VirtualObject) -> Value:
         raise Break("PJ216", because="the %s is an object of the caller's" % type_name(virtual.python))
     cls, names = interpreter.object_value(interpreter.use(virtual.cls)), interpreter.object_value(Const(virtual.names))
     operands = ([origin_of(interpreter, virtual), cls, names]
-                + [interpreter.stored_value(interpreter.use(item)) for item in virtual.items])
+                + [stored_values.stored_value(interpreter, interpreter.use(item)) for item in virtual.items])
     name = "changed_instance" if virtual.changed else "new_instance"
     return interpreter.emit(name, operands, Object(virtual.python))
 

@@ -13,17 +13,17 @@ from typing import Any, List, Optional, Tuple
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.context import AccessPaths
-from pijit.core.capture.models.functions.callees import paths_of
-from pijit.core.capture.models.numpy.random import is_pythons_draw
-from pijit.core.capture.models.objects.special_methods import class_paths, is_object
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.containers import constructions
+from pijit.core.capture.models.objects import locations
+from pijit.core.capture.models.objects.classes import class_object, paths_of
+from pijit.core.capture.models.objects.special_methods import is_object
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models
-from pijit.core.capture.values.describe import Arguments, only
+from pijit.core.capture.values.describe import Arguments, describe, only
 from pijit.core.capture.values.lattice import Abstract, BoundFunction, Const, Super, class_of
 from pijit.core.capture.values.predicates import HasType, Holds
-from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
+from pijit.core.graph.draws import is_pythons_draw
 from pijit.guards.facts import is_among
 from pijit.guards.reading import class_value, mro_of, own_value
 from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, read_class_attribute
@@ -38,7 +38,7 @@ def bound_attribute(interpreter: Interpreter, owner: Abstract, sample: Any, name
     raw = read_class_attribute(sample, name)
     if raw is UNBOUND:
         return None
-    interpreter.apart_from_stores(name, owner)
+    locations.apart_from_stores(interpreter, name, owner)
     return bind_attribute(interpreter, raw, paths_of(owner).then(ClassAttr, name), owner,
                           None if issubclass(type(sample), type) else type(sample))
 
@@ -50,20 +50,20 @@ def bind_attribute(interpreter: Interpreter, raw: Any, paths: AccessPaths, owner
     if is_among(raw, interpreter.context.options.host_functions):  # the class cannot change; see `run_no_python`
         return BoundFunction(Const(raw), owner)
     if issubclass(type(raw), FUNCTIONS) or is_pythons_draw(raw):
-        function = interpreter.known_object(raw, *paths)
+        function = locations.known_object(interpreter, raw, *paths)
         return BoundFunction(function, owner) if kind is not None else function
     if type(raw) is classmethod and issubclass(type(raw.__func__), FUNCTIONS):
         interpreter.rely(paths, HasType(classmethod))
         cls = owner
         if kind is not None:
             cls = class_object(interpreter, owner)
-        return BoundFunction(interpreter.known_object(raw.__func__, *paths.then(Attr, "__func__")), cls)
+        return BoundFunction(locations.known_object(interpreter, raw.__func__, *paths.then(Attr, "__func__")), cls)
     if type(raw) is staticmethod and issubclass(type(raw.__func__), FUNCTIONS):
         interpreter.rely(paths, HasType(staticmethod))
-        return interpreter.known_object(raw.__func__, *paths.then(Attr, "__func__"))
+        return locations.known_object(interpreter, raw.__func__, *paths.then(Attr, "__func__"))
     if type(raw) is property and issubclass(type(raw.fget), FUNCTIONS) and kind is not None:
         interpreter.rely(paths, HasType(property))
-        getter = interpreter.known_object(raw.fget, *paths.then(Attr, "fget"))
+        getter = locations.known_object(interpreter, raw.fget, *paths.then(Attr, "fget"))
         return interpreter.call(getter, [owner], {})
     return None
 
@@ -85,8 +85,8 @@ def set_by_property(interpreter: Interpreter, owner: Abstract, name: str, value:
     if not plainly:
         interpreter.rely(cls, Holds("__setattr__", object.__setattr__))
     with interpreter.deriving():
-        interpreter.call(interpreter.known_object(raw.fset, *paths.then(Attr, "fset")),
-                         [owner, interpreter.as_object(value)], {})
+        interpreter.call(locations.known_object(interpreter, raw.fset, *paths.then(Attr, "fset")),
+                         [owner, constructions.as_object(interpreter, value)], {})
     return True
 
 
@@ -97,22 +97,12 @@ def call_plain_init(interpreter: Interpreter, arguments: List[Abstract], keyword
     return Const(None)
 
 
-def class_object(interpreter: Interpreter, owner: Abstract) -> Const:
-    """``type(owner)`` of an object, with the access paths of the class."""
-    if isinstance(owner, VirtualObject):
-        return interpreter.use(owner.cls)
-    where = class_paths(interpreter, owner)
-    cls = Const(class_of(owner), where.source)
-    cls.root = where.root
-    return cls
-
-
 def super_attribute(interpreter: Interpreter, found: Super, name: str) -> Abstract:
     """``super().name``: what the classes after ``found.cls`` hold, for an object or for a class."""
     of_class = isinstance(found.owner, Const)
     cls = found.owner if isinstance(found.owner, Const) else class_object(interpreter, found.owner)
     mro = mro_of(cls.object)
-    interpreter.apart_from_classes(name, mro)
+    locations.apart_from_classes(interpreter, name, mro)
     position = next(k for k, one in enumerate(mro) if one is found.cls) + 1
     raw = next((held for held in (own_value(base, name) for base in mro[position:]) if held is not UNBOUND), UNBOUND)
     if raw is not read_class_attribute(mro[position], name):
@@ -121,9 +111,9 @@ def super_attribute(interpreter: Interpreter, found: Super, name: str) -> Abstra
     kind = None if of_class else cls.object
     bound = bind_attribute(interpreter, raw, paths, found.owner, kind)
     if bound is None and raw is not UNBOUND and class_value(type(raw), "__get__") is UNBOUND:
-        return interpreter.known_object(raw, *paths)
+        return locations.known_object(interpreter, raw, *paths)
     if bound is None and is_among(raw, FOUND_BY_SUPER) and not of_class:
-        return BoundFunction(interpreter.known_object(raw, *paths), found.owner)
+        return BoundFunction(locations.known_object(interpreter, raw, *paths), found.owner)
     if bound is None:
         raise Break("PJ204", attribute=name, object="super")
     return bound
@@ -161,4 +151,5 @@ def _class_and_first_argument(interpreter: Interpreter) -> Tuple[Abstract, Abstr
         raise Break("PJ201", callee="super")
     number = len(function.cellvars) + function.freevars.index("__class__")
     sample, paths = interpreter.context.find_cell(number, interpreter, "__class__")
-    return interpreter.use(interpreter.known_object(sample, *paths)), interpreter.use(interpreter.state.locals[first])
+    return interpreter.use(locations.known_object(interpreter, sample,
+                                                  *paths)), interpreter.use(interpreter.state.locals[first])

@@ -12,14 +12,14 @@ from types import FunctionType
 from typing import Any, Iterable, List, Optional, Tuple, cast
 
 from pijit.core.capture.context import AccessPaths
+from pijit.core.capture.models.containers import constructions, contents
+from pijit.core.capture.models.containers.contents import row_items
 from pijit.core.capture.models.functions.callees import Callee
-from pijit.core.capture.models.objects.method_binding import class_object
-from pijit.core.capture.models.objects.special_methods import rely_on_class
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.objects.classes import class_object, rely_on_class
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models, models_code
 from pijit.core.capture.state.frame_state import is_confined
-from pijit.core.capture.values.describe import Arguments, only
+from pijit.core.capture.values.describe import Arguments, describe, only
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import Abstract, Const, LoopIterator, OpaqueObject, class_of
 from pijit.core.capture.values.predicates import Holds
@@ -37,7 +37,6 @@ def _named_tuple() -> Any:
 
 _SAMPLE = _named_tuple()
 TUPLE_GETTER: type = type(_SAMPLE.first)
-OWN_READS = ("__getitem__", "__len__", "__iter__")
 NEVER = ("__del__", "__getattr__")
 """Names that the class of a virtual object must not define."""
 
@@ -80,8 +79,9 @@ def new_row(interpreter: Interpreter, cls: Const, items: List[Abstract]) -> Virt
     for item in items:
         require_holdable(item)
     names = tuple(map(str, range(len(items))))
-    return new_virtual_object(interpreter, cls, tuple).like(names=names, items=tuple(map(interpreter.as_object, items)),
-                                                    writable=False)
+    made = new_virtual_object(interpreter, cls, tuple)
+    held = tuple(constructions.as_object(interpreter, item) for item in items)
+    return made.like(names=names, items=held, writable=False)
 
 
 def _class_to_make(arguments: List[Abstract], base: type) -> Const:
@@ -106,19 +106,10 @@ def call_object_new(interpreter: Interpreter, arguments: List[Abstract], keyword
 
 
 def _items(interpreter: Interpreter, value: Abstract) -> List[Abstract]:
-    items = interpreter.items_of(value) if interpreter.is_short(value) else None
+    items = contents.items_of(interpreter, value) if contents.is_short(interpreter, value) else None
     if items is None:
         raise Break("PJ203", operand=describe(value))
     return [interpreter.use(item) for item in items]
-
-
-def row_items(interpreter: Interpreter, value: VirtualObject) -> List[Abstract]:
-    """The items of a virtual tuple whose class reads them as tuples do."""
-    for name in OWN_READS:
-        if class_value(value.python, name) is not tuple.__dict__[name]:
-            raise Break("PJ203", operand=describe(value))
-        rely_on_class(interpreter, value, name, tuple.__dict__[name])
-    return list(value.items)
 
 
 def field_of(interpreter: Interpreter, owner: VirtualObject, name: str) -> Optional[Abstract]:
@@ -163,7 +154,7 @@ def as_tuple(interpreter: Interpreter, value: Abstract, methods: Iterable[str]) 
     """
     if class_of(value) is tuple or tuple_class(interpreter, value, methods) is not tuple:
         return value
-    return interpreter.new_tuple(_items(interpreter, value))
+    return constructions.new_tuple(interpreter, _items(interpreter, value))
 
 
 # the methods of named tuples
@@ -234,4 +225,4 @@ def _asdict(interpreter: Interpreter, callee: Callee, arguments: List[Abstract],
         raise Break("PJ216", method="_asdict")
     items = _items_of_row(interpreter, arguments[0], "_asdict", cast(FunctionType, callee.function), len(fields))
     rely_on_class(interpreter, arguments[0], "_fields", fields)
-    return interpreter.new_dict(list(fields), items)
+    return constructions.new_dict(interpreter, list(fields), items)

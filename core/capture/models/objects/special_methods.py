@@ -6,7 +6,6 @@ through the class of the object. Called by `operators` and by the models of buil
 
 from __future__ import annotations
 
-import weakref
 from types import FunctionType
 from typing import Any, Optional, Tuple, cast
 
@@ -14,14 +13,15 @@ from pijit.core._hook import JitFunction
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE, UNARY
 from pijit.core.bytecode.instructions.predicates import compares, loads_item, stores_item
-from pijit.core.capture.context import AccessPaths
+from pijit.core.capture.models.objects import locations
+from pijit.core.capture.models.objects.classes import class_paths, rely_on_class
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.scalars import conversions
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
-    ListElement,
     LoopIterator,
     Number,
     OpaqueObject,
@@ -30,13 +30,12 @@ from pijit.core.capture.values.lattice import (
     has_class,
     number_type,
 )
-from pijit.core.capture.values.predicates import ClassHolds, ClassLacks, Holds
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG, INT
 from pijit.guards.facts import is_among, type_name
 from pijit.guards.reading import class_value, mro_of, trust_getter
-from pijit.guards.source import UNBOUND, Attr, Constant, Inner, TypeOf
+from pijit.guards.source import UNBOUND, Attr
 
 OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
              "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift", "@": "matmul"}
@@ -104,31 +103,13 @@ DECLINED = Const(NotImplemented)
 def _called(interpreter: Interpreter, name: str, owner: Abstract, *arguments: Abstract) -> Abstract:
     """The result of a special method that exists; `DECLINED` for any NotImplemented."""
     wrote, paths = interpreter.wrote, class_paths(interpreter, owner).then(Attr, name)
-    result = interpreter.call(interpreter.known_object(special_method(owner, name), *paths), [owner, *arguments], {})
+    result = interpreter.call(locations.known_object(interpreter, special_method(owner, name), *paths),
+                              [owner, *arguments], {})
     if result != DECLINED:
         return result
     if interpreter.wrote and not wrote:  # an exit in the middle of it would use its result as that of the instruction
         raise Break("PJ231")
     return DECLINED
-
-
-def class_paths(interpreter: Interpreter, value: Abstract) -> AccessPaths:
-    """The access paths of the class of an object."""
-    if isinstance(value, VirtualObject):
-        cls = interpreter.use(value.cls)
-        return AccessPaths(cls.source, cls.root)
-    if isinstance(value, ListElement):
-        path = Inner(Constant(weakref.ref(value.type.python)), "referent")
-        return AccessPaths(path, path)
-    return AccessPaths(value.source, value.root).then(TypeOf)
-
-
-def rely_on_class(interpreter: Interpreter, value: Abstract, name: str, found: Any) -> None:
-    """Guard that the class of an object has ``found`` under a name, or nothing if that is UNBOUND."""
-    if isinstance(value, (VirtualObject, ListElement)):
-        interpreter.rely(class_paths(interpreter, value), Holds(name, found))
-    else:
-        interpreter.rely(value, ClassLacks(name) if found is UNBOUND else ClassHolds(name, found))
 
 
 def ask_special(interpreter: Interpreter, name: str, owner: Abstract, *arguments: Abstract) -> Optional[Abstract]:
@@ -214,7 +195,7 @@ def _compared(interpreter: Interpreter, name: str, owner: Abstract, other: Abstr
         return DECLINED
     with interpreter.deriving():
         answer = _called(interpreter, "__eq__", owner, other)
-    return answer if answer is DECLINED else interpreter.negated(answer)
+    return answer if answer is DECLINED else conversions.negated(interpreter, answer)
 
 
 def _gives_way(interpreter: Interpreter, own: str, left: Abstract, right: Abstract) -> bool:
@@ -267,7 +248,7 @@ def contains_special(interpreter: Interpreter, owner: Abstract, value: Abstract)
     answer = ask_special(interpreter, "__contains__", owner, value)
     if answer is None or isinstance(answer, Const):
         return _checked_bool(answer, owner) if answer is not None else None
-    return interpreter.negated(interpreter.negated(answer))
+    return conversions.negated(interpreter, conversions.negated(interpreter, answer))
 
 
 def _checked_bool(answer: Abstract, owner: Abstract) -> Abstract:

@@ -13,10 +13,12 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
 import numpy as np
 
+from pijit.core.capture.models.numpy import library
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
+from pijit.core.capture.models.scalars import conversions
 from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, number_type
+from pijit.core.capture.values.lattice import Abstract, Const, Number, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
@@ -113,15 +115,6 @@ def conjugated(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
         "complex", [interpreter.emit("real", [value], half), negative], kind))
 
 
-def conjugated_array(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``x.conj()`` of a complex array; of a real one NumPy's method returns the array itself,
-    which is not captured."""
-    only(arguments, keywords, "conj", 1)
-    if not isinstance(arguments[0], Tensor) or arguments[0].type.dtype.kind != "c":
-        raise Break("PJ210", callee="conj of real numbers")
-    return interpreter.ufunc_call(np.conjugate, arguments)
-
-
 @models(builtins.complex)
 def call_complex(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``complex(x)`` of a number and ``complex(x, y)`` of real numbers."""
@@ -133,9 +126,10 @@ def call_complex(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     if any(kind is None or kind.dtype.kind == "c" and len(named) > 1 for kind in kinds.values()):
         raise Break("PJ203", operand="an argument of complex")
     if list(kinds) == ["real"]:
-        return Number(COMPLEX, interpreter.convert(named["real"], kinds["real"], COMPLEX))
+        return Number(COMPLEX, conversions.convert(interpreter, named["real"], kinds["real"], COMPLEX))
     zero = Const(0.0)
-    parts = [interpreter.convert(named.get(name, zero), kinds.get(name, FLOAT), FLOAT) for name in ("real", "imag")]
+    parts = [conversions.convert(interpreter, named.get(name, zero), kinds.get(name, FLOAT), FLOAT)
+             for name in ("real", "imag")]
     return Number(COMPLEX, interpreter.emit("complex", parts, COMPLEX))
 
 
@@ -184,8 +178,8 @@ def _written_out(path: str, write: Callable[..., Number]) -> Handler:
         if kind is None:
             raise Break("PJ203", operand="an argument of " + path)
         if kind.dtype not in (COMPLEX.dtype, FLOAT.dtype):
-            return interpreter.invoke(FUNCTIONS[path], arguments, keywords)
-        number = interpreter.convert(arguments[0], kind, COMPLEX)
+            return library.invoke(interpreter, FUNCTIONS[path], arguments, keywords)
+        number = conversions.convert(interpreter, arguments[0], kind, COMPLEX)
         return write(interpreter, interpreter.emit("real", [number], FLOAT), interpreter.emit("imag", [number], FLOAT),
                      number)
     return call
@@ -201,7 +195,8 @@ def power(interpreter: Interpreter, left: Abstract, kind: Scalar, right: Abstrac
     if whole is not None and cast(Scalar, number_type(right)).family == "py":
         if kind.family == "py" and abs(whole) <= LARGEST_POWER:
             require_plain_products(COMPLEX)
-            return Number(COMPLEX, _python_power(interpreter, interpreter.convert(left, kind, COMPLEX), whole))
+            return Number(COMPLEX, _python_power(interpreter, conversions.convert(interpreter, left, kind, COMPLEX),
+                                                 whole))
         if kind == numpy_scalar(COMPLEX.dtype) and whole == 2:
             require_plain_products(kind)
             return Number(kind, _numpy_square(interpreter, interpreter.number_value(left), kind))

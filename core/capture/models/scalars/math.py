@@ -10,14 +10,16 @@ from typing import Any, Callable, List, cast
 
 import numpy as np
 
+from pijit.core.capture.models.containers import characters, constructions, contents, expectations
 from pijit.core.capture.models.containers.characters import is_text
 from pijit.core.capture.models.containers.ranges import range_length
+from pijit.core.capture.models.numpy import library, shapes
 from pijit.core.capture.models.objects.special_methods import length_special, truth_special
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
+from pijit.core.capture.models.scalars import conversions
 from pijit.core.capture.state.return_kinds import CallOutcome, CallOutcomes, part
-from pijit.core.capture.values.describe import Arguments, constants_of, only
+from pijit.core.capture.values.describe import Arguments, constants_of, describe, only
 from pijit.core.capture.values.key_value_types import SETS
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -42,9 +44,9 @@ def call_len(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     value = arguments[0]
     if isinstance(value, Tensor) and value.type.ndim:
         shape = interpreter.context.base.static_shape(interpreter.use(value).source)
-        return Number(INT, interpreter.dimension(value, 0)) if shape is None else Const(shape[0])
+        return Number(INT, shapes.dimension(interpreter, value, 0)) if shape is None else Const(shape[0])
     if is_text(value) and not (isinstance(value, Const) and value.source is None):
-        return interpreter.text_length(value)
+        return characters.text_length(interpreter, value)
     if (isinstance(value, Instance) and not isinstance(value, KnownContainer)
             and is_among(class_of(value), (list, tuple))):
         return Number(INT, interpreter.emit("same", [interpreter.emit("list_size", [interpreter.object_value(value)],
@@ -52,9 +54,9 @@ def call_len(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     if class_of(value) is range:
         return range_length(interpreter, value)
     looked_at = is_among(class_of(value), SETS + (defaultdict, Counter)) and not isinstance(value, Const)
-    if interpreter.is_changing(value) or looked_at:
-        return interpreter.length_now(value)
-    length = interpreter.length_of(value)
+    if expectations.is_changing(interpreter, value) or looked_at:
+        return expectations.length_now(interpreter, value)
+    length = contents.length_of(interpreter, value)
     if length is not None:
         return Const(length)
     found = length_special(interpreter, value)
@@ -109,8 +111,8 @@ def call_int(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
 def _parsed(interpreter: Interpreter, kind: type, value: Abstract) -> Abstract:
     """The number that a string represents; bytecode raises where there is none."""
     if not isinstance(value, Const):
-        return interpreter.made_text("builtins." + kind.__name__, [value],
-                                     INT if kind is int else FLOAT)
+        return characters.made_text(interpreter, "builtins." + kind.__name__, [value],
+                                    INT if kind is int else FLOAT)
     try:
         return Const(kind(interpreter.constant(value)))
     except (ValueError, TypeError):
@@ -129,7 +131,7 @@ def extreme_of_numbers(interpreter: Interpreter, symbol: str, arguments: List[Ab
     if any(other is None or other.dtype.kind == "c" for other in kinds):
         raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
     if kinds[0] != kinds[-1]:
-        flag = interpreter.truth(interpreter.compare(symbol, arguments[1], arguments[0]))
+        flag = conversions.truth(interpreter, interpreter.compare(symbol, arguments[1], arguments[0]))
         first, second = (CallOutcome(argument, {}) for argument in arguments)
         name = "min" if symbol == "<" else "max"
         part(interpreter, CallOutcomes({0: first, 1: second}, name))
@@ -147,18 +149,18 @@ def call_divmod(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     """``divmod`` of numbers and arrays: the pair of ``//`` and ``%``."""
     only(arguments, keywords, "divmod", 2)
     if any(isinstance(argument, Tensor) for argument in arguments):
-        return interpreter.invoke(FUNCTIONS["divmod"], arguments, {})
+        return library.invoke(interpreter, FUNCTIONS["divmod"], arguments, {})
     if any(number_type(argument) is None for argument in arguments):
         raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
-    return interpreter.new_tuple([interpreter.binary("//", *arguments),
-                                  interpreter.binary("%", *arguments)])
+    return constructions.new_tuple(interpreter, [interpreter.binary("//", *arguments),
+                                                 interpreter.binary("%", *arguments)])
 
 
 @models(builtins.pow)
 def call_pow(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``pow(x, y)``, and ``pow(x, y, z)`` of integers."""
     if len(arguments) == 3 and all(number_type(argument) == INT for argument in arguments):
-        return interpreter.invoke(FUNCTIONS["builtins.pow"], arguments, keywords)
+        return library.invoke(interpreter, FUNCTIONS["builtins.pow"], arguments, keywords)
     only(arguments, keywords, "pow", 2)
     return interpreter.binary("**", *arguments)
 
@@ -168,7 +170,7 @@ def call_bool(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     """``bool`` of a number or a container."""
     only(arguments, keywords, "bool", 1)
     value = truth_special(interpreter, arguments[0])
-    known = interpreter.known_truth(value)
+    known = contents.known_truth(interpreter, value)
     if known is not None:
         return Const(known)
     if number_type(value) is None:
@@ -202,12 +204,12 @@ def _math(name: str) -> Callable[..., Abstract]:
     """Functions of ``math`` of a float, as the C library computes them; ``math.log`` also with a base."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         if name == "log" and len(arguments) == 2 and all(number_type(argument) is not None for argument in arguments):
-            return interpreter.invoke(FUNCTIONS["math.log"], arguments, keywords)
+            return library.invoke(interpreter, FUNCTIONS["math.log"], arguments, keywords)
         only(arguments, keywords, "math." + name, 1)
         kind = number_type(arguments[0])
         if kind is None or kind.dtype.kind not in "fi" or kind.dtype.itemsize != 8:
             raise Break("PJ203", operand=describe(arguments[0]))
-        value = interpreter.convert(arguments[0], kind, FLOAT)
+        value = conversions.convert(interpreter, arguments[0], kind, FLOAT)
         return Number(FLOAT, interpreter.emit("libm", [value], FLOAT, {"function": name}, exits=True))
     return call
 

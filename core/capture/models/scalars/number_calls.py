@@ -9,12 +9,15 @@ import builtins
 import operator
 from typing import Dict, List, cast
 
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models import operators
+from pijit.core.capture.models.containers import updates
+from pijit.core.capture.models.numpy import library
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
+from pijit.core.capture.models.scalars import conversions
 from pijit.core.capture.models.scalars.complex import WRITTEN_OUT, call_complex
 from pijit.core.capture.models.scalars.math import NUMPY_SCALARS, call_bool, call_float, call_int
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.describe import Arguments, Handler, describe, only
 from pijit.core.capture.values.lattice import Abstract, Const, StackSlice, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.library import CLOCKS, FUNCTIONS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS
@@ -62,7 +65,7 @@ def _inplace(name: str, symbol: str) -> Handler:
     """The operator that may change its left operand, as in ``x += y``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
-        return interpreter.inplace(symbol, *arguments)
+        return operators.inplace(interpreter, symbol, *arguments)
     return call
 
 
@@ -83,7 +86,7 @@ def _as_it_is(path: str, kinds: str) -> Handler:
             kind = number_type(value)
             if kind is None or kind.dtype.kind not in kinds:
                 raise Break("PJ203", operand=describe(value))
-        return interpreter.invoke(FUNCTIONS[path], arguments, keywords)
+        return library.invoke(interpreter, FUNCTIONS[path], arguments, keywords)
     return call
 
 
@@ -107,14 +110,14 @@ def call_setitem(interpreter: Interpreter, arguments: List[Abstract], keywords: 
 def call_delitem(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.delitem(x, index)``."""
     only(arguments, keywords, "delitem", 2)
-    interpreter.remove(*arguments)
+    updates.remove(interpreter, *arguments)
     return Const(None)
 
 
 @models(operator.not_)
 def call_not(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.not_(x)``."""
-    return interpreter.negated(call_bool(interpreter, arguments, keywords))
+    return conversions.negated(interpreter, call_bool(interpreter, arguments, keywords))
 
 
 @models(operator.index)
@@ -149,7 +152,7 @@ def _of_class(path: str) -> Handler:
     """A method of a builtin class of numbers, called unchanged."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, path, 1)
-        return interpreter.invoke(FUNCTIONS[path], arguments, keywords)
+        return library.invoke(interpreter, FUNCTIONS[path], arguments, keywords)
     return call
 
 

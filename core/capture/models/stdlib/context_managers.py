@@ -6,7 +6,6 @@ inlined callee's continuation does. From then on nothing is known of the manager
 
 Within ``np.errstate`` kernels do not check flags that are ignored. They exit for the other flags whatever NumPy's
 state is, because kernels do not set that state. Checking more flags than necessary only causes more exits.
-`AbstractInterpreter` binds these functions.
 """
 
 from __future__ import annotations

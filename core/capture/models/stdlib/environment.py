@@ -10,12 +10,11 @@ import collections.abc
 import os
 from typing import Any, List
 
-from pijit.core.capture.models.containers.strings import TEXT
+from pijit.core.capture.models.containers.characters import TEXT
 from pijit.core.capture.models.functions.callees import Callee
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models_code
-from pijit.core.capture.values.describe import Arguments
+from pijit.core.capture.values.describe import Arguments, describe
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, OpaqueObject
 from pijit.core.capture.values.predicates import ClassHolds, HasCode
 from pijit.core.errors import Break

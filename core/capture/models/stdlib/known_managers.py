@@ -14,6 +14,7 @@ import numpy as np
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.predicates import enters_with
 from pijit.core.capture.context import AccessPaths
+from pijit.core.capture.models.objects import locations
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import MANAGER, entry_of, models, register_entry
 from pijit.core.capture.values.describe import Arguments
@@ -149,8 +150,8 @@ def managing_function(interpreter: Interpreter, callee: Any) -> Abstract:
     """The generator function that ``contextmanager`` wraps in a callee; the callee's code is `HELPER`."""
     found = next(k for k, name in enumerate(HELPER.co_freevars) if name == "func")
     paths: AccessPaths = callee.paths.then(Attr, "__closure__").then(Item, found).then(Inner, "cell_contents")
-    return interpreter.known_object(callee.function.__closure__[found].cell_contents,
-                                    *paths)
+    return locations.known_object(interpreter, callee.function.__closure__[found].cell_contents,
+                                  *paths)
 
 
 def managed(interpreter: Interpreter, generator: Abstract) -> Abstract:
