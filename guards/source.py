@@ -335,8 +335,8 @@ class ClassAttr(Source):
 class Inner(Source):
     """A part of a function, method or cell that is a computed attribute in Python: `L['f'].__defaults__`.
 
-    It is None if a function has no such part. Other parts are the MRO or the name of a class, the shape of an array,
-    the parts of a slice, the name of a function, and the referent of a weak reference. `__dict__` is an instance's own
+    It is None if a function has no such part. Classes have an MRO and a name, arrays a shape, slices three parts,
+    functions a name, and weak references a referent. `__dict__` is an instance's own
     dict, even if its class defines `__dict__` otherwise. `present_dict` is that dict, or None if there is none yet; it
     is not made.
     """
