@@ -101,7 +101,7 @@ def made_up(op, value, loop):
     element = AffineElement(op, [AffineIndex(Combined("add", value, 1), 2), AffineIndex(0, None)])
     strip = Strip(value, value, [value], True, [element], {value})
     return {"bounded": BoundedArrays([value], [value], [value]), "tiling": {op: run}, "strips": {loop: strip},
-            "left_out_steps": {op: value}, "parted": {op}, "transposed": {op}, "by_rows": {value},
+            "left_out_steps": {op: value}, "unmerged": {op}, "transposed": {op}, "by_rows": {value},
             "fills": FillPlan({op: value}, {op: value}), "skewing": {op: skewed}, "stores": {op: NEW}, "nests": set(),
             "flags": {op: FlagPlan((0, 2), True, 15, True, True)}}
 

@@ -56,7 +56,7 @@ def call_and_drop(emit: Emit, callable: Any) -> List[Item]:
     return [*emit.call(callable), emit.op("POP_TOP")]
 
 
-def call_rest(emit: Emit, rest: Continuation, announce: Announce) -> List[Item]:
+def call_continuation(emit: Emit, rest: Continuation, announce: Announce) -> List[Item]:
     """Code that runs a continuation on the tuple on top of the stack, which the result replaces."""
     return emit.call_on_top(_native(rest, announce))
 
@@ -71,7 +71,7 @@ def _native(rest: Continuation, announce: Announce) -> Any:
         end = call_and_drop(emit, natives.resume())
     else:
         emit = Emit(assembler, rest.target - 1, columns=True)
-        end = call_rest(emit, rest.inner, announce) + after_call(emit, rest.cfg, rest.target)
+        end = call_continuation(emit, rest.inner, announce) + after_call(emit, rest.cfg, rest.target)
     slots = [slot for _, _, values in dicts for slot in values] + stack
     items = arrived(emit, rest.locals, slots)
     items += [item for name, keys, values in dicts for item in _dict_of(emit, name, keys, values)]

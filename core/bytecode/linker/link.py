@@ -22,7 +22,7 @@ from pijit.core.bytecode.assembler.emit import (
     handled_at,
 )
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label
-from pijit.core.bytecode.linker.continuation import Announce, Continuation, call_and_drop, call_rest
+from pijit.core.bytecode.linker.continuation import Announce, Continuation, call_and_drop, call_continuation
 from pijit.core.bytecode.linker.deferred_warning import FlagReport, call_report
 from pijit.core.bytecode.linker.osr import Given, add_osr_check, add_start
 from pijit.core.named_tuples import NamedTuple
@@ -277,7 +277,7 @@ class _Writer:
             self._call_from_the_beginning(shown + call_report(emit, plan.rest), plan.target, emit)
         elif plan.rest is not None:
             emit = Emit(self.assembler, plan.target - 1, columns=True)
-            items = call_rest(emit, plan.rest, self.announce)
+            items = call_continuation(emit, plan.rest, self.announce)
             self._call_from_the_beginning(items + stack.after_call(emit), plan.target, emit)
         elif plan.poll:
             self._handle_requests(plan)

@@ -42,12 +42,12 @@ from pijit.core.capture.state.return_kinds import CallOutcomes, Cut
 from pijit.core.capture.state.uncaptured_effects import apply_fallback, causes_of, is_shuffle
 from pijit.core.capture.values.base import Raised, raised_in
 from pijit.core.capture.values.generator_frame import is_at_start, is_generating, kept_apart, points_of
-from pijit.core.capture.values.lattice import FRAGILE, Abstract, Unbound, UnescapedFunction, Unknown
+from pijit.core.capture.values.lattice import KERNEL_LOCAL, Abstract, Unbound, UnescapedFunction, Unknown
 from pijit.core.capture.values.virtual_object import numbered
 from pijit.core.errors import Break
 
 MAX_VERSIONS = 4
-PARTED_VERSIONS = 8
+CUT_VERSIONS = 8
 """The version limit after calls with several outcomes and in loops over generators, which double the versions."""
 INLINING = frozenset(["PJ230", "PJ231"])
 """Reasons why calls are not inlined. They are also reported at the lookup of a method."""
@@ -74,7 +74,7 @@ class Analysis:
         self.known_rarely: FrozenSet[int] = frozenset()
         self.refused: Dict[int, Break] = {}
         self.unhandled: Set[int] = set()
-        self.parted: Dict[int, CallOutcomes] = {}
+        self.split_calls: Dict[int, CallOutcomes] = {}
         self.peeled: Set[int] = set()
         self.onlookers = FrameReaders(self.cfg)
         self.made: Dict[Any, Optional[Abstract]] = {}
@@ -99,9 +99,9 @@ class Analysis:
             self._propagate_all()
             if known == self._observed() and self.onlookers.settle():  # calls that break may not do so in a later run
                 known = None
-            if self.parted and any(version.lossy for version in self.versions):  # too many versions: do not split
-                self.unhandled.update(index for index, outcomes in self.parted.items() if outcomes.raises())
-                self.refused.update((index, outcomes.why_not()) for index, outcomes in self.parted.items()
+            if self.split_calls and any(version.lossy for version in self.versions):  # too many versions: do not split
+                self.unhandled.update(index for index, outcomes in self.split_calls.items() if outcomes.raises())
+                self.refused.update((index, outcomes.why_not()) for index, outcomes in self.split_calls.items()
                                     if not outcomes.raises())
                 known = None
         self._drop_abandoned()
@@ -137,7 +137,7 @@ class Analysis:
             version.state = FrameState({}, [])
             version.edges, version.breaks, version.causes = {}, {}, []
             version.predecessors, version.states = [], {}
-        self.versions, self.by_block, self.made, self.parted = [], {}, {}, {}
+        self.versions, self.by_block, self.made, self.split_calls = [], {}, {}, {}
         self.interpreter.state = FrameState({}, [])
 
     def _propagate_all(self) -> None:
@@ -282,7 +282,7 @@ class Analysis:
             return Break("PJ209", type="loop with a break in its body")
         if index in self.refused:
             return self.refused[index]
-        if index in self.forced and not any(isinstance(value, FRAGILE) for value in stranded(instr, state.stack)):
+        if index in self.forced and not any(isinstance(value, KERNEL_LOCAL) for value in stranded(instr, state.stack)):
             return Break("PJ217")
         return None
 
@@ -398,7 +398,7 @@ class Analysis:
         handled = handler_edges(interpreter)
         top = state.stack[-1] if state.stack else None
         if isinstance(top, CallOutcomes):
-            self.parted[last.index] = top
+            self.split_calls[last.index] = top
             return {**caught_edges(interpreter, outcome_edges(top, last, state)), **handled}
         if predicates.breaks_loop(last):
             return {1: (cast("List[int]", self.cfg.successors[last.index])[0], state)}
@@ -478,8 +478,8 @@ class Analysis:
             return known[-1]
         iterations = _iterations(state)
         alike = [version for version in known if _iterations(version.state) == iterations]
-        parted = self.cfg.cuts or any(is_generating(one) or isinstance(one, Manager) for one in state.stack)
-        return alike[-1] if len(alike) >= (PARTED_VERSIONS if parted else MAX_VERSIONS) else None
+        is_cut = self.cfg.cuts or any(is_generating(one) or isinstance(one, Manager) for one in state.stack)
+        return alike[-1] if len(alike) >= (CUT_VERSIONS if is_cut else MAX_VERSIONS) else None
 
     def _join_into(self, version: Version, state: FrameState) -> List[Version]:
         joined = join_states(version.state, state)

@@ -139,12 +139,12 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
 
     ``cut`` makes every instruction a region of its own where the operand stack allows it, to test the linker.
     """
-    declined: Set[Key] = set()
+    dissolved: Set[Key] = set()
     severed: Set[Key] = set()
     opened: Set[Key] = set()
     splits: List[NodeSplit] = []
     while True:
-        region_blocks = _split(analysis, declined, _cuts(analysis) if cut else set())
+        region_blocks = _split(analysis, dissolved, _cuts(analysis) if cut else set())
         for split in splits:
             _copy_blocks(region_blocks, split)
         _choose_entries(region_blocks, severed | opened)
@@ -169,7 +169,7 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
                   and not _is_looped(region, index)}
         if not lonely:
             return regions
-        declined |= lonely
+        dissolved |= lonely
 
 
 def whole_region(analysis: Analysis, without: Set[Version]) -> Region:
@@ -207,7 +207,7 @@ def _cuts(analysis: Analysis) -> Set[Key]:
     return found
 
 
-def _split(analysis: Analysis, declined: Set[Key], cuts: Set[Key]) -> List[RegionBlock]:
+def _split(analysis: Analysis, dissolved: Set[Key], cuts: Set[Key]) -> List[RegionBlock]:
     region_blocks: List[RegionBlock] = []
     first: Dict[Version, RegionBlock] = {}
     last: Dict[Version, RegionBlock] = {}
@@ -215,7 +215,7 @@ def _split(analysis: Analysis, declined: Set[Key], cuts: Set[Key]) -> List[Regio
         start = version.block.start
         for index in range(version.block.start, version.block.end + 1):
             cut = (version.number, index) in cuts
-            stops = index == version.block.end or index in version.breaks or (version.number, index) in declined
+            stops = index == version.block.end or index in version.breaks or (version.number, index) in dissolved
             if not stops and not cut:
                 continue
             if index > start:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, List, Optional, Tuple, Union
 
 from pijit.core.capture.build.pending_calls import waiting_parameters, waiting_values
-from pijit.core.capture.models.objects.composites import parted_parameters, parted_values
+from pijit.core.capture.models.objects.composites import composite_parameters, composite_values
 from pijit.core.capture.models.objects.materialize import virtual_object_parameters, virtual_object_parts
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.base import Composite, Thrown
@@ -129,7 +129,7 @@ def _generator_parameters(builder: GraphBuilder, value: GeneratorFrame, block: B
 
 PARAMETERS: ClassTable[Callable[..., Abstract]] = ClassTable({
     **dict.fromkeys((Unbound, Unknown, Thrown, Lazy, Borrowed, Null, CallOutcomes), _no_parameters),
-    Composite: parted_parameters,
+    Composite: composite_parameters,
     Const: _constant_parameters,
     GeneratorFrame: _generator_parameters,
     KnownContainer: _container_parameters,
@@ -198,7 +198,7 @@ def _used_arguments(builder: GraphBuilder, wanted: Abstract, given: Any) -> List
 
 
 def _composite_arguments(builder: GraphBuilder, wanted: Composite, given: Any) -> List[Value]:
-    return parted_values(builder, wanted, builder.use(given))
+    return composite_values(builder, wanted, builder.use(given))
 
 
 def _range_arguments(builder: GraphBuilder, wanted: Range, given: Any) -> List[Value]:

@@ -45,7 +45,7 @@ def resumption_of(builder: GraphBuilder, region_block: RegionBlock) -> Tuple[Opt
     if raised is not None:
         return builder.resumptions[raised.defined_at, raised.version], raised.wrote
     before = [builder.ended.get(other, (None, False)) for other in region_block.predecessors if other in builder.blocks]
-    if not before or not exits.has_fragile(builder) or any(resume is not before[0][0] for resume, _ in before):
+    if not before or not exits.has_kernel_local(builder) or any(resume is not before[0][0] for resume, _ in before):
         return None, False
     return before[0][0], any(wrote for _, wrote in before)
 

@@ -19,7 +19,7 @@ from pijit.core.capture.models.stdlib.context_managers import Manager, again_at,
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.heap_locations import is_location
 from pijit.core.capture.values.lattice import (
-    FRAGILE,
+    KERNEL_LOCAL,
     UNBOUND,
     Abstract,
     Const,
@@ -207,11 +207,11 @@ def may_resume(builder: GraphBuilder, begins: bool) -> bool:
     """Whether the resume point of side exits moves to here. ``begins``: a statement may begin here."""
     if builder.wrote or builder.resume is None:
         return not is_stuck(builder.state.stack)
-    return begins and not has_fragile(builder)
+    return begins and not has_kernel_local(builder)
 
 
-def has_fragile(builder: GraphBuilder) -> bool:
-    return any(isinstance(value, FRAGILE) and not isinstance(value, Manager) for value in builder.state.stack)
+def has_kernel_local(builder: GraphBuilder) -> bool:
+    return any(isinstance(value, KERNEL_LOCAL) and not isinstance(value, Manager) for value in builder.state.stack)
 
 
 def side_exit(builder: GraphBuilder, poll: bool = False) -> SideExit:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, List, Optional
 
 from pijit.core._hook import call
 from pijit.core.capture.models.stdlib.context_managers import Manager, item_output
-from pijit.core.capture.values.lattice import FRAGILE, Abstract, BoundFunction, Method, Null, class_of
+from pijit.core.capture.values.lattice import KERNEL_LOCAL, Abstract, BoundFunction, Method, Null, class_of
 from pijit.core.graph.ir import Block, Output, Value
 from pijit.guards.reading import class_value
 
@@ -39,7 +39,7 @@ def waiting_values(builder: GraphBuilder, wanted: Abstract, given: Any) -> List[
 
 def is_stuck(stack: List[Abstract]) -> bool:
     """Whether a value on the operand stack cannot leave the kernel, not even as the method that CPython has there."""
-    return any(isinstance(value, FRAGILE) and not isinstance(value, Manager) and not _may_leave(stack, position)
+    return any(isinstance(value, KERNEL_LOCAL) and not isinstance(value, Manager) and not _may_leave(stack, position)
                for position, value in enumerate(stack))
 
 
@@ -49,7 +49,7 @@ def _may_leave(stack: List[Abstract], position: int) -> bool:
     if not isinstance(value, Null):
         return _is_method(value)
     above = stack[position + 1] if position + 1 < len(stack) else value
-    return _is_method(above) or not isinstance(above, FRAGILE)
+    return _is_method(above) or not isinstance(above, KERNEL_LOCAL)
 
 
 def _is_method(value: Abstract) -> bool:

@@ -11,7 +11,7 @@ from pijit.core.capture.build import alias_guards
 from pijit.core.capture.models.functions.function_values import FunctionValue, named_function
 from pijit.core.capture.models.iteration.iterators import iterator_input
 from pijit.core.capture.models.objects import stored_values
-from pijit.core.capture.models.objects.composites import found_parted, made_slice
+from pijit.core.capture.models.objects.composites import found_composite, made_slice
 from pijit.core.capture.models.objects.materialize import made_object
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.base import Composite, Thrown
@@ -66,7 +66,7 @@ def _used_function_value(builder: GraphBuilder, value: FunctionValue) -> Composi
 
 
 def _used_composite(builder: GraphBuilder, value: Composite) -> Composite:
-    return value if value.root is None or value.value is not None else found_parted(builder, value)
+    return value if value.root is None or value.value is not None else found_composite(builder, value)
 
 
 def _used_container(builder: GraphBuilder, value: KnownContainer) -> KnownContainer:

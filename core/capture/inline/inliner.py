@@ -276,7 +276,7 @@ class Inliner:
         self.code = code
         self.bodies: Dict[Any, Body] = {}
         self.analyses: Dict[Any, Any] = {}
-        self.parted: Dict[int, Body] = {}
+        self.cut_bodies: Dict[int, Body] = {}
         self.steps: Dict[Any, Resumed] = {}
 
     def call(self, interpreter: Interpreter, callee: Callee, arguments: List[Abstract],
@@ -451,7 +451,7 @@ class Inliner:
                len(context.changed), len(context.base.findings.objects), self.recursion.lowered,
                tuple(entry.locals), values, tuple(map(sources_of, values)))
         while key not in self.analyses:
-            own = self.parted.get(id(body), body)
+            own = self.cut_bodies.get(id(body), body)
             try:
                 self.analyses[key] = CalleeAnalysis(own, context, entry, name).finish()
             except Break as error:
@@ -459,8 +459,8 @@ class Inliner:
             except Cut as cut:
                 if cut.cfg is not own.cfg:
                     raise
-                if self.parted.get(id(body), body) is own:  # otherwise a recursive call further in has split it
-                    self.parted[id(body)] = own.cut(cut.index)
+                if self.cut_bodies.get(id(body), body) is own:  # otherwise a recursive call further in has split it
+                    self.cut_bodies[id(body)] = own.cut(cut.index)
         if isinstance(self.analyses[key], Break):
             raise self.analyses[key].copy()
         return self.analyses[key]  # type: ignore[no-any-return]
@@ -470,7 +470,7 @@ class Inliner:
         for analysis in self.analyses.values():
             if isinstance(analysis, Analysis):
                 analysis.forget()
-        self.analyses, self.bodies, self.parted, self.steps = {}, {}, {}, {}
+        self.analyses, self.bodies, self.cut_bodies, self.steps = {}, {}, {}, {}
 
 
 def _at_home(interpreter: Interpreter, result: Abstract) -> Abstract:

@@ -12,7 +12,7 @@ from pijit.core.capture.state.frame_state import iterations_of
 from pijit.core.capture.values.base import Raised
 from pijit.core.capture.values.generator_frame import GeneratorFrame, is_generating, worn
 from pijit.core.capture.values.lattice import (
-    FRAGILE,
+    KERNEL_LOCAL,
     UNBOUND,
     Abstract,
     Borrowed,
@@ -59,7 +59,8 @@ def op_STORE_FAST(interpreter: Interpreter, instr: Instr) -> None:
         value = worn(value)
     elif isinstance(value, UnescapedFunction):
         stored_values.want_object(interpreter, value)
-    elif isinstance(value, FRAGILE) and not isinstance(value, Raised) or iterations_of(value) or is_generating(value):
+    elif (isinstance(value, KERNEL_LOCAL) and not isinstance(value, Raised) or iterations_of(value)
+          or is_generating(value)):
         value = loops.named_iterator(interpreter, value)
     interpreter.state.locals[instr.value] = value
 

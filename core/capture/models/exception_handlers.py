@@ -17,7 +17,7 @@ from pijit.core.capture.state.edges import ExceptionEdge
 from pijit.core.capture.state.frame_state import is_confined
 from pijit.core.capture.state.return_kinds import Cut
 from pijit.core.capture.values.base import Thrown
-from pijit.core.capture.values.lattice import FRAGILE
+from pijit.core.capture.values.lattice import KERNEL_LOCAL
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG
 
@@ -98,7 +98,7 @@ def may_catch(interpreter: Interpreter) -> bool:
     segment."""
     return (calls(interpreter.instr) and interpreter.gives_result()
             and handler(interpreter) is not None
-            and not any(isinstance(value, FRAGILE) for value in interpreter.state.stack))
+            and not any(isinstance(value, KERNEL_LOCAL) for value in interpreter.state.stack))
 
 
 def innermost_block(cfg: CFG, index: int, outside: bool = False) -> Optional[BlockEntry]:

@@ -14,7 +14,7 @@ import numpy as np
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import LOCAL_STORES, RETURNS, STACK_MOVES
 from pijit.core.capture.state.uncaptured_effects import pops
-from pijit.core.capture.values.element_types import LONGEST_ROW, LOOKED_AT, list_like
+from pijit.core.capture.values.element_types import LONGEST_TUPLE, LOOKED_AT, list_like
 from pijit.core.capture.values.lattice import Abstract, ListElement, LoopIterator
 from pijit.core.graph.types import Entries, Holding, ListOf, SampledClass, Type
 from pijit.core.named_tuples import NamedTuple
@@ -152,8 +152,8 @@ def _elements_in(value: Abstract) -> Iterable[SampledClass]:
 def _is_element(sample: Any) -> bool:
     if attribute_rule(sample) != "instance":
         return False
-    is_row = type(sample) is not tuple and is_plain_tuple(sample) and 0 < len(sample) <= LONGEST_ROW
-    return is_row or not issubclass(type(sample), NEVER_SAMPLED)
+    is_short_tuple = type(sample) is not tuple and is_plain_tuple(sample) and 0 < len(sample) <= LONGEST_TUPLE
+    return is_short_tuple or not issubclass(type(sample), NEVER_SAMPLED)
 
 
 def is_stored_in_elements(changed: Any, kind: type, name: Any) -> bool:

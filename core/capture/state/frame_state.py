@@ -12,7 +12,7 @@ from typing import Callable, Container, Dict, Iterable, Iterator, List, Optional
 from pijit.core.capture.values.class_table import ClassTable
 from pijit.core.capture.values.element_types import (
     DEEPEST,
-    LONGEST_ROW,
+    LONGEST_TUPLE,
     common_type,
     is_like,
     list_of,
@@ -22,7 +22,7 @@ from pijit.core.capture.values.element_types import (
 from pijit.core.capture.values.generator_frame import GeneratorFrame, is_generating
 from pijit.core.capture.values.key_value_types import ENTERED, Kinds, joined_kinds, kinds_of_entries, type_with_entries
 from pijit.core.capture.values.lattice import (
-    FRAGILE,
+    KERNEL_LOCAL,
     Abstract,
     CellRef,
     Const,
@@ -43,7 +43,7 @@ from pijit.core.capture.values.lattice import (
     pointer_class,
 )
 from pijit.core.capture.values.provenance import Root
-from pijit.core.capture.values.virtual_object import VirtualObject, is_row
+from pijit.core.capture.values.virtual_object import VirtualObject, is_virtual_tuple
 from pijit.core.graph.types import Holding, ListOf, Object, SampledClass, Type, Vacant
 from pijit.guards.facts import is_among
 
@@ -139,7 +139,7 @@ def _kind_of_constant(value: Const, depth: int) -> Optional[Type]:
 
 
 def _kind_of_tuple(value: Sequence, depth: int) -> Optional[Type]:
-    if depth >= DEEPEST or not 0 < len(value.items) <= LONGEST_ROW:
+    if depth >= DEEPEST or not 0 < len(value.items) <= LONGEST_TUPLE:
         return None
     kinds = tuple(item_kind(item, depth + 1) for item in value.items)
     return Holding(tuple, kinds) if None not in kinds else None
@@ -164,7 +164,7 @@ def _kind_of_element(value: ListElement, depth: int) -> Optional[Type]:
 
 
 def _kind_of_virtual(value: VirtualObject, depth: int) -> Optional[Type]:
-    if is_row(value) or depth > 0:
+    if is_virtual_tuple(value) or depth > 0:
         return None
     return SampledClass(value.python, dict(zip(value.names, map(kind_of_attribute, value.items))))
 
@@ -229,7 +229,7 @@ def is_confined(value: Abstract) -> bool:
     """Whether no segment can start with the value, because it could not recognise it."""
     if isinstance(value, Sequence) and any(isinstance(item, CellRef) for item in value.items):
         return True
-    return isinstance(value, FRAGILE) or is_generating(value) or bool(iterations_of(value))
+    return isinstance(value, KERNEL_LOCAL) or is_generating(value) or bool(iterations_of(value))
 
 
 def lengthened(owner: Abstract, kinds: Set[Optional[Type]]) -> Abstract:

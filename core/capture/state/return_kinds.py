@@ -11,7 +11,7 @@ from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.instructions.predicates import steps_iterator
 from pijit.core.capture.state.frame_state import FrameState, join
 from pijit.core.capture.values.base import Thrown
-from pijit.core.capture.values.lattice import FRAGILE, Abstract, Const, Unbound
+from pijit.core.capture.values.lattice import KERNEL_LOCAL, Abstract, Const, Unbound
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block
 from pijit.core.named_tuples import NamedTuple
@@ -103,10 +103,10 @@ def part(interpreter: Interpreter, outcomes: CallOutcomes) -> None:
         Cut: its block does not end with it.
     """
     index, cfg = interpreter.instr.index, interpreter.cfg
-    fragile = any(isinstance(value, FRAGILE) for value in interpreter.state.stack)
+    holds_local = any(isinstance(value, KERNEL_LOCAL) for value in interpreter.state.stack)
     refused = any(isinstance(outcome.result, Const) and outcome.result.object is NotImplemented
                   for outcome in outcomes.outcomes.values())
-    if fragile or refused or not interpreter.gives_result() and not steps_iterator(interpreter.instr):
+    if holds_local or refused or not interpreter.gives_result() and not steps_iterator(interpreter.instr):
         raise outcomes.why_not()
     if cfg.blocks[cast(int, cfg.block_of[index])].end != index + 1:
         raise Cut(cfg, index + 1)

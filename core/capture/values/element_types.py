@@ -30,7 +30,7 @@ from pijit.guards.source import is_plain_tuple
 READABLE = (list, tuple, dict)
 LOOKED_AT = 256
 """How many elements of a list are examined to find their common type."""
-LONGEST_ROW = 8
+LONGEST_TUPLE = 8
 """The maximum length of tuples in a list whose items a read loads all at once."""
 DEEPEST = 3
 """Nesting depth up to which lists and tuples in lists are distinguished by their elements."""
@@ -60,7 +60,7 @@ def _type_of_list(value: Abstract, depth: int) -> Optional[Type]:
 
 def _type_of_opaque(value: OpaqueObject, depth: int) -> Optional[Type]:
     sample = value.sample
-    if type(sample) is tuple and len(sample) <= LONGEST_ROW:
+    if type(sample) is tuple and len(sample) <= LONGEST_TUPLE:
         return _row([abstract_of(item) for item in sample])
     if not (is_exactly(sample, (list, dict)) or is_plain_tuple(sample)):
         return None
@@ -146,7 +146,7 @@ def list_type(value: Abstract, depth: int = 0) -> Object:
         return list_like_values(value.items, depth) or Object(list)
     if isinstance(value, Instance):
         return value.type
-    some = LOOKED_AT if depth == 0 else LONGEST_ROW
+    some = LOOKED_AT if depth == 0 else LONGEST_TUPLE
     return (list_like(value.sample[:some], depth) if isinstance(value, OpaqueObject) else None) or Object(list)
 
 

@@ -49,7 +49,7 @@ from pijit.guards.facts import is_exactly
 from pijit.guards.source import Inner
 
 UNBOUND = Unbound()
-FRAGILE = (PendingOperand, Null, StackSlice, Range, UnescapedFunction, Lazy, Borrowed, Raised, Thrown)
+KERNEL_LOCAL = (PendingOperand, Null, StackSlice, Range, UnescapedFunction, Lazy, Borrowed, Raised, Thrown)
 """Kernel-local values: no exit passes them to bytecode, and no segment starts with them."""
 
 IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))

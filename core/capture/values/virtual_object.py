@@ -86,7 +86,7 @@ class VirtualObject(Abstract):
 
     def paths(self, root: Any) -> List[Any]:
         """The paths to the attributes or items of the object at ``root``."""
-        if is_row(self):
+        if is_virtual_tuple(self):
             return [Item(root, position) for position in range(len(self.items))]
         step = Inner if is_cell(self) else Attr
         return [step(root, name) for name in self.names]
@@ -227,7 +227,7 @@ def names_in_dict(virtual: VirtualObject) -> List[str]:
             if not virtual.is_sequence() and type(class_value(virtual.python, name)) is not types.MemberDescriptorType]
 
 
-def is_row(value: Abstract) -> TypeGuard[VirtualObject]:
+def is_virtual_tuple(value: Abstract) -> TypeGuard[VirtualObject]:
     """Whether a value is a virtual tuple: an object of a tuple subclass that captured code has made.
 
     The names of its items are their positions, and they never change.

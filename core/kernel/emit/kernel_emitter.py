@@ -212,7 +212,7 @@ class KernelEmitter(ArrayWriter):
 
     def write_group_of(self, op: Op) -> None:
         """Write the group whose last operation is given."""
-        if op in self.plan.groups.parted:
+        if op in self.plan.groups.unmerged:
             for part in self.facts.merged[op].parts:
                 self._write_group(part[-1], part)
         else:

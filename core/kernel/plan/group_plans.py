@@ -31,7 +31,7 @@ class GroupPlans(NamedTuple):
 
     Attributes:
         nests: the last operations of the groups that one nest computes; other groups are written one by one.
-        parted: the last operations of merged groups that no nest computes; their parts are written one after the other.
+        unmerged: the last operations of merged groups that no nest computes; their parts are written one by one.
         transposed: the last operations of nests that read arrays by columns.
         by_rows: the arrays whose last stride probably is the smallest.
         fills: the first contents that wait for a store.
@@ -41,7 +41,7 @@ class GroupPlans(NamedTuple):
     """
 
     nests: Set[Op]
-    parted: Set[Op]
+    unmerged: Set[Op]
     transposed: Set[Op]
     by_rows: Set[Value]
     fills: FillPlan
@@ -101,7 +101,7 @@ class _Planner:
         """Plan the group that an operation ends, or the parts of a merged group that no nest computes."""
         group, merged = self.facts.group_of(op), self.facts.merged.get(op)
         if merged is not None and not self._is_nest(group):
-            self.plans.parted.add(op)
+            self.plans.unmerged.add(op)
             for part in merged.parts:
                 self._group(part[-1], part)
         else:

@@ -100,9 +100,9 @@ def _nests(plan: Plan) -> List[str]:
         + _one("operations without a nest", [op for op in single if op not in nests])
 
 
-def _parted(plan: Plan) -> List[str]:
+def _unmerged(plan: Plan) -> List[str]:
     return ["written in parts: " + " | ".join(map(_list, plan.facts.merged[op].parts)) for op in plan.facts.merged
-            if op in plan.groups.parted]
+            if op in plan.groups.unmerged]
 
 
 def _fills(plan: Plan) -> List[str]:
@@ -124,7 +124,7 @@ def _in_order(plan: Plan, ops: Iterable[Op]) -> List[Op]:
 
 GROUP_LINES: Dict[str, Callable[[Plan], List[str]]] = {
     "nests": _nests,
-    "parted": _parted,
+    "unmerged": _unmerged,
     "transposed": lambda plan: _one("nests that read by columns", _in_order(plan, plan.groups.transposed)),
     "by_rows": lambda plan: _one("probably in row order", plan.groups.by_rows),
     "fills": _fills,

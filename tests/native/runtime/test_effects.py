@@ -11,7 +11,7 @@ from tests.native.launcher.native_kernels import Dying, Runtime
 
 INT, FLOAT, BOOL, OBJECT = -1, -2, -3, -4
 DTYPES = ["?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "f", "d"]
-DECLINED = 1
+NOT_IMPLEMENTED = 1
 
 
 class Plain:
@@ -121,7 +121,7 @@ def test_stores_decline_where_the_old_value_could_run_code(table, name, make):
     place = {"list": [1, None], "dict": {}, "object": Plain(), "slots": Slotted(), "cell": make_cell(None)}
     PUTS[name](place, NOTICEABLE[make]())
     kind, deaths = type(READS[name](place)), Dying.deaths
-    assert STORES[name](table, place, INT, words_of(INT, 1)) == DECLINED
+    assert STORES[name](table, place, INT, words_of(INT, 1)) == NOT_IMPLEMENTED
     assert Dying.deaths == deaths and type(READS[name](place)) is kind
 
 
@@ -171,15 +171,15 @@ def test_deletes_decline_where_the_old_value_could_run_code(table, name, make):
     for one in PUTS:
         PUTS[one](place, NOTICEABLE[make]())
     deaths = Dying.deaths
-    assert DELETES[name](table, place) == DECLINED and IS_THERE[name](place) and Dying.deaths == deaths
+    assert DELETES[name](table, place) == NOT_IMPLEMENTED and IS_THERE[name](place) and Dying.deaths == deaths
 
 
 def test_deletes_of_what_is_missing_decline(table):
     cell = make_empty_cell()
-    assert table.call("delete_cell", id(cell)) == DECLINED
+    assert table.call("delete_cell", id(cell)) == NOT_IMPLEMENTED
     for target in (Plain(), Slotted(), Own(), WithProperty(), shared_dict(), 5, int):
-        assert table.call("delete_attr", id(target), id("a")) == DECLINED
-    assert table.call("delete_global", id("missing_global")) == DECLINED
+        assert table.call("delete_attr", id(target), id("a")) == NOT_IMPLEMENTED
+    assert table.call("delete_global", id("missing_global")) == NOT_IMPLEMENTED
     sys.modules[Runtime.__module__].__dict__["doomed_global"] = 1
     assert table.call("delete_global", id("doomed_global")) == 0
     assert "doomed_global" not in sys.modules[Runtime.__module__].__dict__
@@ -193,13 +193,13 @@ def test_parts_of_lists_as_python(table):
                 wanted[part] = items
                 status = 0
             except ValueError:
-                status = DECLINED
+                status = NOT_IMPLEMENTED
             assert table.call("store_slice", id(got), id(part), id(items)) == status and got == wanted
         del wanted[part]
         assert table.call("delete_slice", id(got), id(part)) == 0 and got == wanted
     target = [1, 2, 3]
     assert table.call("store_slice", id(target), id(slice(1, 2)), id(target)) == 0 and target == [1, 1, 2, 3, 3]
-    assert table.call("delete_slice", id(target), id(slice(None, "x"))) == DECLINED and len(target) == 5
+    assert table.call("delete_slice", id(target), id(slice(None, "x"))) == NOT_IMPLEMENTED and len(target) == 5
 
 
 def test_new_attributes_and_keys(table):
@@ -240,7 +240,7 @@ class DictOnDemand(dict):
 def test_other_objects_decline(table, make):
     target = make()
     name = "zz" if make is Slotted else "a"
-    assert table.call("store_attr", id(target), id(name), INT, words_of(INT, 1)) == DECLINED
+    assert table.call("store_attr", id(target), id(name), INT, words_of(INT, 1)) == NOT_IMPLEMENTED
 
 
 @pytest.mark.parametrize("make", [WithProperty, DictOnDemand, shared_dict, Slotted, lambda: 5],
@@ -248,7 +248,7 @@ def test_other_objects_decline(table, make):
 def test_other_objects_decline_plain_stores(table, make):
     target = make()
     name = "zz" if make is Slotted else "a"
-    assert table.call("plain_store_attr", id(target), id(name), INT, words_of(INT, 1)) == DECLINED
+    assert table.call("plain_store_attr", id(target), id(name), INT, words_of(INT, 1)) == NOT_IMPLEMENTED
 
 
 def test_plain_stores_pass_by_the_method(table):
@@ -261,7 +261,7 @@ def test_plain_stores_pass_by_the_method(table):
 def test_items_out_of_range_decline(table):
     target = [1, 2]
     for index in (2, -3, 2 ** 62, -2 ** 63):
-        assert table.call("store_item", id(target), index, INT, words_of(INT, 9)) == DECLINED
+        assert table.call("store_item", id(target), index, INT, words_of(INT, 9)) == NOT_IMPLEMENTED
     assert table.call("store_item", id(target), -2, INT, words_of(INT, 9)) == 0
     assert target == [9, 2]
 

@@ -33,7 +33,7 @@ from pijit.core.capture.values.lattice import (
     scalar_type,
 )
 from pijit.core.capture.values.predicates import HasItem, HasLength, Holds, LacksItem
-from pijit.core.capture.values.virtual_object import VirtualObject, is_row, is_virtual_list
+from pijit.core.capture.values.virtual_object import VirtualObject, is_virtual_list, is_virtual_tuple
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, WORD, Holding, ListOf
@@ -50,8 +50,8 @@ ITEM_KEYS = (int, str)
 def length_of(interpreter: Interpreter, value: Abstract) -> Optional[int]:
     """``len(value)`` of a tuple, list, dict or constant string; None for other values.
     A guard holds a length from outside."""
-    if is_row(value):
-        return len(row_items(interpreter, value))
+    if is_virtual_tuple(value):
+        return len(virtual_tuple_items(interpreter, value))
     if isinstance(value, (Sequence, KnownContainer)) or is_virtual_list(value):
         return len(value.items)
     if isinstance(value, Const) and is_exactly(value.object, (tuple, str, bytes)):
@@ -66,8 +66,8 @@ def length_of(interpreter: Interpreter, value: Abstract) -> Optional[int]:
 
 def items_of(interpreter: Interpreter, value: Abstract) -> Optional[List[Abstract]]:
     """All items of a tuple or list, or None if it is neither."""
-    if is_row(value):
-        return row_items(interpreter, value)
+    if is_virtual_tuple(value):
+        return virtual_tuple_items(interpreter, value)
     if isinstance(value, Sequence) or isinstance(value, KnownContainer) and value.keys is None:
         return list(value.items)
     if is_virtual_list(value):
@@ -128,7 +128,7 @@ def is_true(interpreter: Interpreter, value: Abstract) -> bool:
     """The truth of an object that is not a number."""
     if isinstance(value, KnownContainer) or is_virtual_list(value):
         return len(value.items) > 0
-    if is_row(value) and class_value(value.python, "__bool__") is UNBOUND:
+    if is_virtual_tuple(value) and class_value(value.python, "__bool__") is UNBOUND:
         rely_on_class(interpreter, value, "__bool__", UNBOUND)
         return length_of(interpreter, value) != 0
     if is_container(value):
@@ -240,12 +240,12 @@ def is_short(interpreter: Interpreter, value: Abstract) -> bool:
     if is_container(value):
         return (len(value.sample) <= interpreter.context.unrolling
                 and not expectations.is_changing(interpreter, value))
-    known = isinstance(value, (Sequence, KnownContainer)) or is_row(value) or is_virtual_list(value)
+    known = isinstance(value, (Sequence, KnownContainer)) or is_virtual_tuple(value) or is_virtual_list(value)
     return known or isinstance(value, Const) and type(value.object) is tuple
 OWN_READS = ("__getitem__", "__len__", "__iter__")
 
 
-def row_items(interpreter: Interpreter, value: VirtualObject) -> List[Abstract]:
+def virtual_tuple_items(interpreter: Interpreter, value: VirtualObject) -> List[Abstract]:
     """The items of a virtual tuple whose class reads them as tuples do."""
     for name in OWN_READS:
         if class_value(value.python, name) is not tuple.__dict__[name]:

@@ -26,7 +26,7 @@ from pijit.core.capture.values.lattice import (
     class_of,
     number_type,
 )
-from pijit.core.capture.values.virtual_object import is_row
+from pijit.core.capture.values.virtual_object import is_virtual_tuple
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import INT, ListOf, Object
@@ -104,7 +104,7 @@ def sliced(interpreter: Interpreter, owner: Abstract, part: slice) -> Abstract:
     if class_of(owner) is list:
         return constructions.new_list(interpreter, [items[k] for k in chosen])
     exact = class_of(owner) is tuple
-    if not exact and not is_row(owner) and not is_container(owner):
+    if not exact and not is_virtual_tuple(owner) and not is_container(owner):
         raise Break("PJ205", object=describe(owner))
     itself = exact and chosen == range(len(items))
     return owner if itself else constructions.new_tuple(interpreter, [items[k] for k in chosen])

@@ -17,7 +17,7 @@ from pijit.core.capture.models.containers.sequences import taken_apart
 from pijit.core.capture.models.functions.callees import sample_of
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.lattice import (
-    FRAGILE,
+    KERNEL_LOCAL,
     Abstract,
     BoundFunction,
     Instance,
@@ -68,7 +68,7 @@ def starred_or_break(interpreter: Interpreter, callee: Abstract, given: int, val
 def with_dicts(interpreter: Interpreter, body: Function, bound: Dict[str, Abstract]) -> Dict[str, Abstract]:
     """The values of the parameters. ``**keywords`` becomes a dict where the function does more than pass it on."""
     for name, value in bound.items():
-        plain = isinstance(value, Keywords) and not any(isinstance(item, FRAGILE) for item in value.items.values())
+        plain = isinstance(value, Keywords) and not any(isinstance(item, KERNEL_LOCAL) for item in value.items.values())
         if plain and _is_read(body, name):
             bound[name] = constructions.new_dict(
                 interpreter, list(value.items), list(value.items.values()))  # type: ignore[attr-defined]

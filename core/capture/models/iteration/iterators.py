@@ -36,7 +36,7 @@ from pijit.core.capture.values.lattice import (
     class_of,
     ssa_value,
 )
-from pijit.core.capture.values.virtual_object import is_row, is_virtual_list
+from pijit.core.capture.values.virtual_object import is_virtual_list, is_virtual_tuple
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops.objects import ENTRY_PARTS
@@ -173,7 +173,7 @@ def unrolled(interpreter: Interpreter, value: Abstract, what: str) -> Unrolled:
 def _is_named_tuple(interpreter: Interpreter, value: Abstract, what: str) -> bool:
     """Whether a value is of a subclass of tuple whose instances are iterated in this way as tuples are."""
     kind = cast(type, class_of(value))
-    plain = is_row(value) or is_container(value) and issubclass(kind, tuple)
+    plain = is_virtual_tuple(value) or is_container(value) and issubclass(kind, tuple)
     if plain and what == "backwards":
         plain = class_value(kind, "__reversed__") is UNBOUND
         rely_on_class(interpreter, value, "__reversed__", class_value(kind, "__reversed__"))

@@ -28,7 +28,7 @@ def held_method(interpreter: Interpreter, method: Method) -> HeldMethod:
     return HeldMethod((method.owner.forgotten(),), method.name, method.defined_at, None, made)
 
 
-def found_parted(interpreter: Recorder, value: Composite) -> Composite:
+def found_composite(interpreter: Recorder, value: Composite) -> Composite:
     """A composite that the segment starts with, and its parts."""
     parts: List[Abstract] = []
     interpreter.note_dict(value.dict_path(value.root))
@@ -42,7 +42,7 @@ def found_parted(interpreter: Recorder, value: Composite) -> Composite:
     return copy
 
 
-def parted_parameters(interpreter: Recorder, value: Composite, block: Block, hint: str,
+def composite_parameters(interpreter: Recorder, value: Composite, block: Block, hint: str,
                       like: Optional[Abstract]) -> Composite:
     """A copy of ``value`` whose parts, and its object if it has one, are parameters of ``block``."""
     made = None if isinstance(value, StackSlice) else interpreter.graph.new_value(Object(value.python), hint)
@@ -53,8 +53,8 @@ def parted_parameters(interpreter: Recorder, value: Composite, block: Block, hin
     return (like if isinstance(like, Composite) else value).like(parts, None, made)
 
 
-def parted_values(interpreter: Recorder, wanted: Composite, given: Composite) -> List[Value]:
-    """The values for the parameters of `parted_parameters`."""
+def composite_values(interpreter: Recorder, wanted: Composite, given: Composite) -> List[Value]:
+    """The values for the parameters of `composite_parameters`."""
     parts = [part for want, have in zip(wanted.parts, given.parts) for part in interpreter.value_parts(want, have)]
     return parts if isinstance(wanted, StackSlice) else [interpreter.object_value(given)] + parts
 

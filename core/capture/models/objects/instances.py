@@ -28,7 +28,7 @@ from pijit.core.capture.values.virtual_object import (
     BORROWED_PREFIX,
     VirtualObject,
     has_dict,
-    is_row,
+    is_virtual_tuple,
     lend,
     taken_back,
     virtual_objects_in,
@@ -101,7 +101,7 @@ def virtual_attribute(interpreter: Interpreter, owner: VirtualObject, name: str)
     field = field_of(interpreter, owner, name)
     if field is not None:
         return field
-    if name in owner.names and not is_row(owner):
+    if name in owner.names and not is_virtual_tuple(owner):
         if _is_written_outside(interpreter, owner.python, name):
             if not owner.writable:
                 raise Break("PJ219", object=describe(owner))
@@ -167,7 +167,7 @@ def as_left(left: Any) -> Any:
 
 
 def _why_not_stored(owner: VirtualObject, name: str, plainly: bool) -> Optional[str]:
-    if is_row(owner):
+    if is_virtual_tuple(owner):
         return "it is a tuple"
     if not owner.writable and not owner.shared:
         return "others may have it"

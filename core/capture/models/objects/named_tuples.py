@@ -13,7 +13,7 @@ from typing import Any, Iterable, List, Optional, Tuple, cast
 
 from pijit.core.capture.context import AccessPaths
 from pijit.core.capture.models.containers import constructions, contents
-from pijit.core.capture.models.containers.contents import row_items
+from pijit.core.capture.models.containers.contents import virtual_tuple_items
 from pijit.core.capture.models.functions.callees import Callee
 from pijit.core.capture.models.objects.classes import class_object, rely_on_class
 from pijit.core.capture.models.protocol import Interpreter
@@ -23,7 +23,7 @@ from pijit.core.capture.values.describe import Arguments, describe, only
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import Abstract, Const, LoopIterator, OpaqueObject, class_of
 from pijit.core.capture.values.predicates import Holds
-from pijit.core.capture.values.virtual_object import FRESH, VirtualObject, has_dict, is_row
+from pijit.core.capture.values.virtual_object import FRESH, VirtualObject, has_dict, is_virtual_tuple
 from pijit.core.errors import Break
 from pijit.guards.facts import type_name
 from pijit.guards.held import is_heap_type
@@ -74,7 +74,7 @@ def require_holdable(value: Abstract) -> None:
         raise Break("PJ202", value=describe(value))
 
 
-def new_row(interpreter: Interpreter, cls: Const, items: List[Abstract]) -> VirtualObject:
+def new_virtual_tuple(interpreter: Interpreter, cls: Const, items: List[Abstract]) -> VirtualObject:
     """``tuple.__new__(cls, items)``."""
     for item in items:
         require_holdable(item)
@@ -95,7 +95,7 @@ def _class_to_make(arguments: List[Abstract], base: type) -> Const:
 def call_tuple_new(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``tuple.__new__(cls, items)``, which makes named tuples."""
     only(arguments, keywords, "__new__", 2)
-    return new_row(interpreter, _class_to_make(arguments, tuple), _items(interpreter, arguments[1]))
+    return new_virtual_tuple(interpreter, _class_to_make(arguments, tuple), _items(interpreter, arguments[1]))
 
 
 @models(object.__new__)
@@ -115,11 +115,12 @@ def _items(interpreter: Interpreter, value: Abstract) -> List[Abstract]:
 def field_of(interpreter: Interpreter, owner: VirtualObject, name: str) -> Optional[Abstract]:
     """A field of a named tuple; None if its class has something else under the name."""
     found = class_value(owner.python, name)
-    position = field_position(found) if is_row(owner) else None
+    position = field_position(found) if is_virtual_tuple(owner) else None
     if position is None or not 0 <= position < len(owner.items):
         return None
     interpreter.rely(interpreter.use(owner.cls), Holds(name, found))
-    items = row_items(interpreter, owner) if type(found) is property else owner.items  # a property reads self[position]
+    # a property reads self[position]
+    items = virtual_tuple_items(interpreter, owner) if type(found) is property else owner.items
     return interpreter.use(items[position])
 
 
@@ -136,7 +137,7 @@ def tuple_class(interpreter: Interpreter, value: Abstract, methods: Iterable[str
         Optional[type]):
     """The class of a value; tuple for a subclass with these methods of tuples. By default it compares as tuples do."""
     kind = class_of(value)
-    plain = is_row(value) or isinstance(value, OpaqueObject) and is_plain_tuple(value.sample)
+    plain = is_virtual_tuple(value) or isinstance(value, OpaqueObject) and is_plain_tuple(value.sample)
     if kind is None or kind is tuple or not plain:
         return kind
     for name in methods:
@@ -165,11 +166,11 @@ def _closure(function: FunctionType, name: str) -> Any:
     return cells[names.index(name)].cell_contents if name in names else None
 
 
-def _items_of_row(interpreter: Interpreter, value: Abstract, name: str, function: FunctionType,
+def _items_of_tuple(interpreter: Interpreter, value: Abstract, name: str, function: FunctionType,
                   count: int) -> List[Abstract]:
     """The items of a tuple that has ``function`` as a method and no attributes besides those of its class."""
-    found = is_row(value) or isinstance(value, OpaqueObject) and is_plain_tuple(value.sample) and not has_dict(
-        type(value.sample))
+    found = is_virtual_tuple(value) or (isinstance(value, OpaqueObject) and is_plain_tuple(value.sample)
+                                        and not has_dict(type(value.sample)))
     if not found or class_value(cast(type, class_of(value)), name) is not function:
         raise Break("PJ203", operand=describe(value))
     rely_on_class(interpreter, value, name, function)
@@ -197,11 +198,11 @@ def _replace(interpreter: Interpreter, callee: Callee, arguments: List[Abstract]
     fields: Tuple[str, ...] = _closure(function, "field_names")
     if len(arguments) != 1 or set(keywords) - set(fields):
         raise Break("PJ211", callee="_replace")
-    items = _items_of_row(interpreter, arguments[0], "_replace", function, len(fields))
+    items = _items_of_tuple(interpreter, arguments[0], "_replace", function, len(fields))
     cls = class_object(interpreter, arguments[0])
     _rely_on_maker(interpreter, cls)
     changed = [keywords.get(name, item) for name, item in zip(fields, items)]
-    return new_row(interpreter, cls, changed)
+    return new_virtual_tuple(interpreter, cls, changed)
 
 
 @models_code(_SAMPLE._make.__func__, "collections.namedtuple._make")
@@ -213,7 +214,7 @@ def _make(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], k
     _rely_on_maker(interpreter, cls, function)
     if len(items) != _closure(function, "num_fields"):
         raise Break("PJ203", operand="%d items" % len(items))
-    return new_row(interpreter, cls, items)
+    return new_virtual_tuple(interpreter, cls, items)
 
 
 @models_code(_SAMPLE._asdict, "collections.namedtuple._asdict")
@@ -223,6 +224,6 @@ def _asdict(interpreter: Interpreter, callee: Callee, arguments: List[Abstract],
     fields = class_value(cast(type, class_of(arguments[0])), "_fields")
     if sys.version_info < (3, 8) or type(fields) is not tuple:  # an OrderedDict
         raise Break("PJ216", method="_asdict")
-    items = _items_of_row(interpreter, arguments[0], "_asdict", cast(FunctionType, callee.function), len(fields))
+    items = _items_of_tuple(interpreter, arguments[0], "_asdict", cast(FunctionType, callee.function), len(fields))
     rely_on_class(interpreter, arguments[0], "_fields", fields)
     return constructions.new_dict(interpreter, list(fields), items)

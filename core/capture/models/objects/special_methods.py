@@ -92,24 +92,24 @@ def call_special(interpreter: Interpreter, name: str, owner: Abstract, *argument
     if special_method(owner, name) is None:
         return None
     result = _called(interpreter, name, owner, *arguments)
-    if result is DECLINED:
+    if result is NOT_IMPLEMENTED:
         raise Break("PJ203", operand="%s that is not implemented" % name)
     return result
 
 
-DECLINED = Const(NotImplemented)
+NOT_IMPLEMENTED = Const(NotImplemented)
 
 
 def _called(interpreter: Interpreter, name: str, owner: Abstract, *arguments: Abstract) -> Abstract:
-    """The result of a special method that exists; `DECLINED` for any NotImplemented."""
+    """The result of a special method that exists; `NOT_IMPLEMENTED` for any NotImplemented."""
     wrote, paths = interpreter.wrote, class_paths(interpreter, owner).then(Attr, name)
     result = interpreter.call(locations.known_object(interpreter, special_method(owner, name), *paths),
                               [owner, *arguments], {})
-    if result != DECLINED:
+    if result != NOT_IMPLEMENTED:
         return result
     if interpreter.wrote and not wrote:  # an exit in the middle of it would use its result as that of the instruction
         raise Break("PJ231")
-    return DECLINED
+    return NOT_IMPLEMENTED
 
 
 def ask_special(interpreter: Interpreter, name: str, owner: Abstract, *arguments: Abstract) -> Optional[Abstract]:
@@ -130,7 +130,7 @@ def binary_special(interpreter: Interpreter, symbol: str, left: Abstract, right:
         raise Break("PJ203", operand=own)
     for turn in turns:
         found = _called(interpreter, *turn)
-        if found is not DECLINED:
+        if found is not NOT_IMPLEMENTED:
             return found
     raise Break("PJ203", operand="%s that is not implemented" % own)
 
@@ -156,7 +156,7 @@ def inplace_special(interpreter: Interpreter, symbol: str, left: Abstract, right
     name = OPERATORS[symbol]
     if special_method(left, "__i%s__" % name) is not None:
         found = _called(interpreter, "__i%s__" % name, left, right)
-        return found if found is not DECLINED else None
+        return found if found is not NOT_IMPLEMENTED else None
     if special_method(left, "__%s__" % name) is not None:
         if class_value(cast(type, class_of(left)), "__i%s__" % name) is not UNBOUND:
             raise Break("PJ203", operand=type_name(cast(type, class_of(left))))
@@ -173,7 +173,7 @@ def compare_special(interpreter: Interpreter, symbol: str, left: Abstract, right
     turns = [(own, left, right), (reflected, right, left)]
     for turn in reversed(turns) if is_subclass(class_of(right), class_of(left)) else turns:
         found = _compared(interpreter, *turn)
-        if found is not DECLINED:
+        if found is not NOT_IMPLEMENTED:
             return found
     if symbol not in ("==", "!="):
         raise Break("PJ203", operand="%s that is not implemented" % own)
@@ -181,21 +181,21 @@ def compare_special(interpreter: Interpreter, symbol: str, left: Abstract, right
 
 
 def _compared(interpreter: Interpreter, name: str, owner: Abstract, other: Abstract) -> Abstract:
-    """The result of one operand's comparison method; `DECLINED` for NotImplemented."""
+    """The result of one operand's comparison method; `NOT_IMPLEMENTED` for NotImplemented."""
     kinds = class_of(owner), class_of(other)
     if special_method(owner, name) is not None and kinds[1] is not None:
         return _called(interpreter, name, owner, other)
     if is_among(kinds[0], PLAIN) and kinds[1] is not None and not issubclass(kinds[1], cast(type, kinds[0])):
-        return DECLINED
+        return NOT_IMPLEMENTED
     found = class_value(cast(type, kinds[0]), name) if is_object(owner) else UNBOUND
     if kinds[1] is None or found is not getattr(object, name) or name == "__eq__" and kinds[0] is kinds[1]:
         raise Break("PJ203", operand=type_name(kinds[0]) if kinds[0] is not None else name)
     rely_on_class(interpreter, owner, name, found)
     if name != "__ne__" or special_method(owner, "__eq__") is None:
-        return DECLINED
+        return NOT_IMPLEMENTED
     with interpreter.deriving():
         answer = _called(interpreter, "__eq__", owner, other)
-    return answer if answer is DECLINED else conversions.negated(interpreter, answer)
+    return answer if answer is NOT_IMPLEMENTED else conversions.negated(interpreter, answer)
 
 
 def _gives_way(interpreter: Interpreter, own: str, left: Abstract, right: Abstract) -> bool:
