@@ -38,7 +38,7 @@ THREAD_POLLS: Optional[Tuple[int, int, int]]
 """From CPython 3.13 on: the offset of the address of the thread's eval breaker, from the address in frame word 1; the
 bits for which a kernel leaves; the bits for signals."""
 
-class LoopTrial:
+class LoopTiming:
     """A/B timing of a loop's launchers against bytecode while the loop runs.
 
     Arguments:
@@ -121,7 +121,7 @@ class Launcher:
     misses: int
     exit_counts: Tuple[int, ...]
     cause_counts: Tuple[int, ...]
-    trial: Optional[LoopTrial]
+    timing: Optional[LoopTiming]
     """The timing of the loop that contains it."""
     clock: bool
     """Whether its timing counts the calls of this launcher."""

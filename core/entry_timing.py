@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from typing import Any, Callable, Iterable, Optional
 
-from pijit.core._hook import Trial
+from pijit.core._hook import EntryTiming
 from pijit.core.capture.build.segment import Captured
 from pijit.core.entries.entry import Entry
 from pijit.core.graph.gil import has_fast_loop
@@ -24,7 +24,7 @@ WITH_OBJECTS = 50
 """Factor of the limit if all loops touch Python objects in each iteration, which costs nearly as much as bytecode."""
 
 
-def trial_of(entry: Entry, config: Any, on_result: Callable[[Entry, Optional[str]], None]) -> Optional[Trial]:
+def timing_of(entry: Entry, config: Any, on_result: Callable[[Entry, Optional[str]], None]) -> Optional[EntryTiming]:
     """The cache's payload for an entry while it is timed; None if the entry is not to be timed.
 
     ``on_result`` is called with the entry and the reason why it lost, or None. Neither ``on_result`` nor the entry is
@@ -41,7 +41,7 @@ def trial_of(entry: Entry, config: Any, on_result: Callable[[Entry, Optional[str
         if alive is not None and tell is not None:
             tell(alive, reason("PJ402", compiled=time_text(kernels), bytecode=time_text(plain)) if lost else None)
 
-    return Trial(entry.payload, tell_result, limit)
+    return EntryTiming(entry.payload, tell_result, limit)
 
 
 def patience(config: Any, kept: Iterable[Captured]) -> int:

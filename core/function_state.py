@@ -34,7 +34,7 @@ from pijit.core.capture.state.osr_arguments import slots_at_entry
 from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.core.capture_records import break_report
 from pijit.core.entries.entry import Entry
-from pijit.core.entry_timing import trial_of
+from pijit.core.entry_timing import timing_of
 from pijit.core.errors import Break, FullGraphError, LinkError, RecompileError, first_line, report_internal
 from pijit.core.exit_counts import exit_counts
 from pijit.core.graph_mode import one_graph
@@ -339,7 +339,7 @@ class State:
             pending.serve(entry)
             self.pending.append(pending)
         else:
-            entry.trial = trial_of(entry, self.config, self.on_result)
+            entry.timing = timing_of(entry, self.config, self.on_result)
             self.cache.add(entry.program, entry.payload)
         return entry.code.linked if start is None else cast(types.CodeType, entry.code.moved)
 
@@ -347,7 +347,7 @@ class State:
         """Act on the result of A/B timing; ``lost`` is the reason if the original function was faster, else None."""
         entry.retired = lost
         if lost is None:
-            entry.trial = None
+            entry.timing = None
             self.cache.replace(entry.program, entry.payload)
 
     def on_slow_loop(self, kernels: List[Kernel], error: Break) -> None:

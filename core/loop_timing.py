@@ -12,7 +12,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Sequence, Set, Union
 
 from pijit.core import _hook
-from pijit.core._launcher import LoopTrial
+from pijit.core._launcher import LoopTiming
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.capture.analysis.regions import Region
 from pijit.core.entries.launch_sites import MadeSegment, Reentry
@@ -37,10 +37,10 @@ def measure_loops(state: State, cfg: CFG, made: Sequence[MadeSegment], loop_reen
     for header, members in sites.items():
         clock = next((one.launcher for one in reversed(members) if one.captured.start not in passed), None)
         if clock is not None:
-            trial = LoopTrial(_report_result(state, [one.kernel for one in members]), LIMIT_NS)
+            timing = LoopTiming(_report_result(state, [one.kernel for one in members]), LIMIT_NS)
             clock.clock = True
             for one in members + reentries.get(header, []):
-                one.launcher.trial = trial
+                one.launcher.timing = timing
 
 
 def _by_loop(cfg: CFG, launched: Sequence[Any]) -> Dict[int, List[Any]]:

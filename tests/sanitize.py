@@ -19,7 +19,7 @@ RUNS = [({}, ["native", "guards"]), ({}, ["gradients/test_tape_in_c.py", "gradie
 
 DESELECTED = [
     "guards/test_weak_guards.py::test_a_new_object_at_the_same_address_is_another",  # no address is used again
-    "native/function/test_trials.py::test_an_interrupt_decides_nothing",  # it compares times
+    "native/function/test_entry_timing.py::test_an_interrupt_decides_nothing",  # it compares times
 ]
 
 LIBRARIES = ["libasan.so", "libubsan.so", "libstdc++.so"]

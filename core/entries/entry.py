@@ -48,7 +48,7 @@ class Entry:
         feedback: the types of values, as they were observed.
         reports: the reports of its segments and breaks.
         record: the texts of the capture.
-        trial: the A/B timing against the original function, until its result is known; see `entry_timing`.
+        timing: the A/B timing against the original function, until its result is known; see `entry_timing`.
         retired: why it lost, or None.
     """
 
@@ -65,14 +65,14 @@ class Entry:
         self.feedback = feedback
         self.reports = reports
         self.record = record
-        self.trial: Any = None
+        self.timing: Any = None
         self.retired: Optional[str] = None
 
     @property
     def payload(self) -> Any:
-        """The cache's payload for calls that fit: a Trial or an Entrance, or None if these gain nothing."""
+        """The cache's payload for calls that fit: an EntryTiming or an Entrance, or None if these gain nothing."""
         gains = self.launchers or not all(cast(_hook.Callee, callee.callee).idle for callee in self.callees)
-        return (self.trial or self.code.entrance) if gains else None
+        return (self.timing or self.code.entrance) if gains else None
 
     @property
     def guards(self) -> List[str]:

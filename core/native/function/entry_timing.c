@@ -1,11 +1,11 @@
-/* Trial: A/B timing of an entry's payload against the original function (perf_statistics).
+/* EntryTiming: A/B timing of an entry's payload against the original function (perf_statistics).
  *
  *   WARMING    the first calls run the payload
  *   MEASURING  calls run one or the other, in random order, and are timed. It ends when there are enough runs of both,
  *              or when it is clear that the payload wins. A payload that takes long is not measured: the function may
  *              take far longer. It is measured if kernels take a tiny part of its time: most of its time is bytecode
  *              that runs in any case.
- *   KEPT       the payload runs; on_result must take the Trial out of the cache
+ *   KEPT       the payload runs; on_result must take the EntryTiming out of the cache
  *   LOST       the original function runs. After LONGER_RUNS runs in a row that take far longer than those measured,
  *              the measurement starts again, at most NEW_STARTS times: for larger arrays the result may differ */
 #include "function/entry_timing.h"
@@ -16,49 +16,49 @@
 #include <string.h>
 
 #define WARM_RUNS 16
-#define LONGER 4      /* a run of a lost trial is far longer if it takes more than 4 times the median */
+#define LONGER 4      /* a run of a lost timing is far longer if it takes more than 4 times the median */
 #define LONGER_RUNS 3 /* runs in a row: an interrupt makes one run longer */
 #define NEW_STARTS 3
 #define SMALL_PART 100 /* a part below 1/100 is small; bytecode may take 1000 times as long as a kernel */
 
-typedef enum { WARMING, MEASURING, KEPT, LOST } TrialState;
+typedef enum { WARMING, MEASURING, KEPT, LOST } TimingState;
 
 typedef struct {
     PyObject_HEAD
     PyObject *payload;   /* owned: the code that is measured */
     PyObject *on_result; /* owned */
     int64_t limit;       /* ns; a longer payload is not measured; 0: no limit */
-    TrialState state;
-    TrialSide next;
+    TimingState state;
+    RunSide next;
     enum { PART_UNKNOWN, PART_ASKED, PART_SMALL, PART_LARGE } part; /* the share of kernels in a run */
     int64_t kernels_before; /* the kernels' clock when the run began that measures this share */
     int busy;               /* a warm-up or measured call is running; calls inside it are not counted */
-    TrialSide inside;       /* the side of calls inside it, so that recursive calls are measured as well */
+    RunSide inside;         /* the side of calls inside it, so that recursive calls are measured as well */
     int warm;
-    int longer; /* the number of far longer runs of a lost trial in a row */
+    int longer; /* the number of far longer runs of a lost timing in a row */
     int new_starts;
-    int64_t plain_median; /* of a lost trial, ns */
+    int64_t plain_median; /* of a lost timing, ns */
     int64_t windows;      /* LaunchAPI.loop_windows when the measured call began */
     Comparison runs;
-} Trial;
+} EntryTiming;
 
 static void
-measuring_start(Trial *self)
+measuring_start(EntryTiming *self)
 {
     self->state = MEASURING;
     comparison_start(&self->runs);
     self->longer = 0;
     self->part = PART_UNKNOWN;
-    self->next = TRIAL_KERNELS;
+    self->next = RUN_KERNELS;
 }
 
 static void
-result_give(Trial *self, TrialState state)
+result_give(EntryTiming *self, TimingState state)
 {
     int64_t kernels = sample_median(&self->runs.kernels);
     int64_t plain = self->runs.plain.count > 0 ? sample_median(&self->runs.plain) : -1;
     self->state = state;
-    self->next = state == LOST ? TRIAL_PLAIN : TRIAL_UNTIMED;
+    self->next = state == LOST ? RUN_PLAIN : RUN_UNTIMED;
     self->plain_median = plain;
     paused_tell(self->on_result,
                 Py_BuildValue("(OLL)", state == LOST ? Py_True : Py_False, (long long)kernels, (long long)plain),
@@ -67,51 +67,51 @@ result_give(Trial *self, TrialState state)
 
 /* Decide from the runs so far how a measurement goes on. */
 static void
-measuring_judge(Trial *self)
+measuring_judge(EntryTiming *self)
 {
     ComparisonResult result = comparison_judge(&self->runs, self->part == PART_SMALL ? 0 : self->limit);
     if (result == COMPARISON_WON && self->runs.plain.count == 0 && self->part == PART_UNKNOWN) {
         self->part = PART_ASKED;
-        self->next = TRIAL_KERNELS;
+        self->next = RUN_KERNELS;
         return;
     }
     if (result != COMPARISON_OPEN) {
         result_give(self, result == COMPARISON_LOST ? LOST : KEPT);
         return;
     }
-    self->next = comparison_plain_next(&self->runs) ? TRIAL_PLAIN : TRIAL_KERNELS;
+    self->next = comparison_plain_next(&self->runs) ? RUN_PLAIN : RUN_KERNELS;
 }
 
 PyObject *
-trial_subject(PyObject *payload)
+timing_subject(PyObject *payload)
 {
-    Trial *self = (Trial *)payload;
+    EntryTiming *self = (EntryTiming *)payload;
     return self->state == LOST ? Py_None : self->payload;
 }
 
-TrialSide
-trial_next(PyObject *payload)
+RunSide
+timing_next(PyObject *payload)
 {
-    Trial *self = (Trial *)payload;
+    EntryTiming *self = (EntryTiming *)payload;
     return self->busy && self->state != LOST ? self->inside : self->next;
 }
 
 void
-trial_start(TrialRun *run, PyObject *payload)
+timing_start(TimedRun *run, PyObject *payload)
 {
-    Trial *self = (Trial *)payload;
-    run->side = trial_next(payload);
+    EntryTiming *self = (EntryTiming *)payload;
+    run->side = timing_next(payload);
     if (self->busy) {
         return;
     }
     if (self->state == WARMING && ++self->warm >= WARM_RUNS) {
         measuring_start(self);
     }
-    if (run->side != TRIAL_UNTIMED || self->state != KEPT) {
+    if (run->side != RUN_UNTIMED || self->state != KEPT) {
         self->busy = 1;
-        self->inside = run->side == TRIAL_PLAIN ? TRIAL_PLAIN : TRIAL_UNTIMED;
+        self->inside = run->side == RUN_PLAIN ? RUN_PLAIN : RUN_UNTIMED;
         Py_INCREF(payload);
-        run->trial = payload;
+        run->timing = payload;
         self->windows = *launch_api->loop_windows;
         launch_api->kernel_clock->watchers += self->part == PART_ASKED;
         self->kernels_before = launch_api->kernel_clock->ns;
@@ -121,7 +121,7 @@ trial_start(TrialRun *run, PyObject *payload)
 
 /* Evaluate a run in which kernels were timed. */
 static void
-part_note(Trial *self, int64_t ns)
+part_note(EntryTiming *self, int64_t ns)
 {
     KernelClock *clock = launch_api->kernel_clock;
     clock->watchers--;
@@ -129,11 +129,11 @@ part_note(Trial *self, int64_t ns)
 }
 
 void
-trial_finish(TrialRun *run, int succeeded)
+timing_finish(TimedRun *run, int succeeded)
 {
     int64_t ns = now_ns() - run->start;
-    Trial *self = (Trial *)run->trial; /* owned; also at the end of a warm-up call */
-    run->trial = NULL;
+    EntryTiming *self = (EntryTiming *)run->timing; /* owned; also at the end of a warm-up call */
+    run->timing = NULL;
     self->busy = 0;
     if (self->part == PART_ASKED) {
         part_note(self, ns);
@@ -145,9 +145,8 @@ trial_finish(TrialRun *run, int succeeded)
             measuring_start(self);
         }
     }
-    else if (succeeded && self->state == MEASURING && run->side != TRIAL_UNTIMED
-             && self->windows == *launch_api->loop_windows) {
-        comparison_add(&self->runs, run->side == TRIAL_PLAIN, ns);
+    else if (succeeded && self->state == MEASURING && run->side != RUN_UNTIMED && self->windows == *launch_api->loop_windows) {
+        comparison_add(&self->runs, run->side == RUN_PLAIN, ns);
         measuring_judge(self);
     }
     Py_DECREF(self);
@@ -156,12 +155,12 @@ trial_finish(TrialRun *run, int succeeded)
 /* ---- the type ------------------------------------------------------------------------------------------ */
 
 static PyObject *
-trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+timing_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"payload", "on_result", "limit", NULL};
     PyObject *payload, *on_result; /* borrowed */
     long long limit;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOL:Trial", names, &payload, &on_result, &limit)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOL:EntryTiming", names, &payload, &on_result, &limit)) {
         return NULL;
     }
     if (!PyCode_Check(payload_code(payload))) {
@@ -174,7 +173,7 @@ trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (launch_ready() < 0) {
         return NULL;
     }
-    Trial *self = (Trial *)type->tp_alloc(type, 0); /* owned, given away */
+    EntryTiming *self = (EntryTiming *)type->tp_alloc(type, 0); /* owned, given away */
     if (self != NULL) {
         Py_INCREF(payload);
         self->payload = payload;
@@ -187,7 +186,7 @@ trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 }
 
 static int
-trial_traverse(Trial *self, visitproc visit, void *arg)
+timing_traverse(EntryTiming *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->payload);
     Py_VISIT(self->on_result);
@@ -195,7 +194,7 @@ trial_traverse(Trial *self, visitproc visit, void *arg)
 }
 
 static void
-trial_dealloc(Trial *self)
+timing_dealloc(EntryTiming *self)
 {
     PyObject_GC_UnTrack(self);
     Py_XDECREF(self->payload);
@@ -204,33 +203,33 @@ trial_dealloc(Trial *self)
 }
 
 static PyObject *
-trial_get_state(Trial *self, void *Py_UNUSED(closure))
+timing_get_state(EntryTiming *self, void *Py_UNUSED(closure))
 {
     static const char *const names[] = {"warming", "measuring", "kept", "lost"};
     return PyUnicode_FromString(names[self->state]);
 }
 
 static PyObject *
-trial_get_payload(Trial *self, void *Py_UNUSED(closure))
+timing_get_payload(EntryTiming *self, void *Py_UNUSED(closure))
 {
     Py_INCREF(self->payload);
     return self->payload;
 }
 
-static PyGetSetDef trial_getset[] = {
-    {"state", (getter)trial_get_state, NULL, "\"warming\", \"measuring\", \"kept\" or \"lost\".", NULL},
-    {"payload", (getter)trial_get_payload, NULL, "What is measured.", NULL},
+static PyGetSetDef timing_getset[] = {
+    {"state", (getter)timing_get_state, NULL, "\"warming\", \"measuring\", \"kept\" or \"lost\".", NULL},
+    {"payload", (getter)timing_get_payload, NULL, "What is measured.", NULL},
     {NULL},
 };
 
 /* Like a tuple it has all its references from construction on, so it needs no tp_clear. */
-PyTypeObject Trial_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Trial",
-    .tp_doc = "Trial(payload, on_result, limit)\n--\n\nA payload that is measured against the function as it is.",
-    .tp_basicsize = sizeof(Trial),
+PyTypeObject EntryTiming_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.EntryTiming",
+    .tp_doc = "EntryTiming(payload, on_result, limit)\n--\n\nA payload that is measured against the function as it is.",
+    .tp_basicsize = sizeof(EntryTiming),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-    .tp_new = trial_new,
-    .tp_dealloc = (destructor)trial_dealloc,
-    .tp_traverse = (traverseproc)trial_traverse,
-    .tp_getset = trial_getset,
+    .tp_new = timing_new,
+    .tp_dealloc = (destructor)timing_dealloc,
+    .tp_traverse = (traverseproc)timing_traverse,
+    .tp_getset = timing_getset,
 };

@@ -1,32 +1,32 @@
 /* A/B timing of entries against the original function: interface of entry_timing.c.
  *
  * dispatch.c, hook.c and jit_function.c use it. */
-#ifndef PIJIT_CORE_TRIAL_H
-#define PIJIT_CORE_TRIAL_H
+#ifndef PIJIT_CORE_ENTRY_TIMING_H
+#define PIJIT_CORE_ENTRY_TIMING_H
 
 #include "evaluate.h"
 #include <stdint.h>
 
 typedef enum {
-    TRIAL_UNTIMED, /* the payload runs, and the run is not measured */
-    TRIAL_KERNELS, /* the payload runs, and is measured */
-    TRIAL_PLAIN    /* the original function runs, and is measured */
-} TrialSide;
+    RUN_UNTIMED, /* the payload runs, and the run is not measured */
+    RUN_KERNELS, /* the payload runs, and is measured */
+    RUN_PLAIN    /* the original function runs, and is measured */
+} RunSide;
 
-/* A call that goes through a Trial. */
+/* A call that goes through an EntryTiming. */
 typedef struct {
-    PyObject *trial; /* owned from trial_begin to trial_end; NULL: nothing is measured */
-    TrialSide side;
+    PyObject *timing; /* owned from timing_begin to timing_end; NULL: nothing is measured */
+    RunSide side;
     int64_t start; /* in ns */
-} TrialRun;
+} TimedRun;
 
-extern PyTypeObject Trial_Type;
+extern PyTypeObject EntryTiming_Type;
 
-/* entry_timing.c: the same as the functions of entry_timing_inl.h, for a Trial or a run of one. */
-PyObject *trial_subject(PyObject *trial);
-TrialSide trial_next(PyObject *trial);
-void trial_start(TrialRun *run, PyObject *trial);
-void trial_finish(TrialRun *run, int succeeded);
+/* entry_timing.c: the same as the functions of entry_timing_inl.h, for an EntryTiming or a run of one. */
+PyObject *timing_subject(PyObject *timing);
+RunSide timing_next(PyObject *timing);
+void timing_start(TimedRun *run, PyObject *timing);
+void timing_finish(TimedRun *run, int succeeded);
 
 /* code_marks.c: call one of pijit's Python callables, while nothing is captured on this thread. Takes over `args`, a
  * tuple, or NULL with an exception set. Errors are reported as those of `code`. */

@@ -19,9 +19,9 @@ function_of(JitFunction *self)
 /* Before a run that measures the original function: let recursive calls run the original at once, too. The result is
  * a new reference for plain_end, which undoes this, or NULL if there is nothing to undo. */
 static inline JitFunction *
-plain_begin(JitFunction *self, const TrialRun *run)
+plain_begin(JitFunction *self, const TimedRun *run)
 {
-    if (run->trial == NULL || run->side != TRIAL_PLAIN || self->pace.rest > 0) {
+    if (run->timing == NULL || run->side != RUN_PLAIN || self->pace.rest > 0) {
         return NULL;
     }
     self->pace.rest = INT_MAX;

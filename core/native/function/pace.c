@@ -8,7 +8,7 @@ cache_in_vain(const GuardsAPI *guards, PyObject *cache)
     int in_vain = 1;
     PyObject *payload; /* borrowed */
     for (Py_ssize_t i = 0; in_vain && (payload = guards->cache_payload(cache, i)) != NULL; i++) {
-        in_vain = trial_payload(payload) == Py_None;
+        in_vain = timing_payload(payload) == Py_None;
     }
     return in_vain;
 }

@@ -24,7 +24,7 @@ pace_note(Pace *pace, Asked asked)
 static inline int
 dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload)
 {
-    return payload != NULL && trial_payload(payload) == Py_None && cache_in_vain(guards, cache);
+    return payload != NULL && timing_payload(payload) == Py_None && cache_in_vain(guards, cache);
 }
 
 #endif

@@ -89,7 +89,7 @@ site_function(CallSite *site, PyObject *function, PyObject *const *args, size_t 
     else if (how == DISPATCH_PLAIN) {
         result = PyObject_Vectorcall(function, args, nargsf, kwnames);
     }
-    trial_end(&served.run, result != NULL);
+    timing_end(&served.run, result != NULL);
     return result;
 }
 

@@ -44,7 +44,7 @@ warm_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, siz
         result = PyObject_Vectorcall(py_func, args, nargsf, kwnames);
         plain_end(quiet);
     }
-    trial_end(&served.run, result != NULL);
+    timing_end(&served.run, result != NULL);
     return result;
 }
 

@@ -233,13 +233,13 @@ linked_serve(const BoundCall *call, PyObject *payload, Served *served)
 static Dispatched
 payload_serve(const Mark *mark, const BoundCall *call, PyObject *payload, Fetched *fetched, Served *served)
 {
-    TrialRun *run = &served->run;
-    served->original = trial_payload(payload) == Py_None;
-    trial_begin(run, payload);
-    if (run->trial != NULL && run->side == TRIAL_KERNELS && mark->cache != NULL) {
-        trial_repeat(mark->guards, mark->cache, call->slots, call->nslots, call->function->func_globals, call->builtins);
+    TimedRun *run = &served->run;
+    served->original = timing_payload(payload) == Py_None;
+    timing_begin(run, payload);
+    if (run->timing != NULL && run->side == RUN_KERNELS && mark->cache != NULL) {
+        timing_repeat(mark->guards, mark->cache, call->slots, call->nslots, call->function->func_globals, call->builtins);
     }
-    PyObject *inner = run->side != TRIAL_PLAIN ? trial_payload(payload) : Py_None; /* borrowed from the payload */
+    PyObject *inner = run->side != RUN_PLAIN ? timing_payload(payload) : Py_None; /* borrowed from the payload */
     Dispatched done;
     if (fetched->count >= 0 && Py_TYPE(inner) == &Entrance_Type && ((Entrance *)inner)->launcher != NULL
         && entrance_fits((Entrance *)inner, call)) {

@@ -46,7 +46,7 @@ typedef struct {
 typedef struct {
     RunRecord *record; /* owned; DISPATCH_LINKED: the run to start */
     PyObject *result;  /* owned; DISPATCH_DONE: the result of the call; NULL: an exception is set */
-    TrialRun run;      /* to be ended after the call */
+    TimedRun run;      /* to be ended after the call */
     int original;      /* whether the entry says that the function itself is to run */
 } Served;
 

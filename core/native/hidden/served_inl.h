@@ -22,7 +22,7 @@ served_begin(Served *served)
 {
     served->record = NULL;
     served->result = NULL;
-    served->run.trial = NULL;
+    served->run.timing = NULL;
     served->original = 0;
 }
 

@@ -39,10 +39,10 @@ hooked_end(JitFunction *paced, HookCall *call)
 
 /* The result of a call that needs no frame hook; or NULL, and *how tells how to go on. */
 static inline PyObject *
-function_dispatch(JitFunction *self, PyObject *py_func, const Arguments *arguments, TrialRun *run, Dispatched *how)
+function_dispatch(JitFunction *self, PyObject *py_func, const Arguments *arguments, TimedRun *run, Dispatched *how)
 {
     PyObject *result = NULL; /* owned, given away */
-    run->trial = NULL;
+    run->timing = NULL;
     if (watch_is_on(&self->watch) && watch_call(&self->watch, &self->pace, (PyFunctionObject *)py_func, arguments) < 0) {
         *how = DISPATCH_DONE;
         return NULL;
@@ -75,13 +75,13 @@ crowded_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject 
 
 /* As function_dispatch, for the arguments of tp_call. */
 static PyObject *
-tuple_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs, TrialRun *run, Dispatched *how)
+tuple_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs, TimedRun *run, Dispatched *how)
 {
     PyObject *names[MOST_KEYWORDS], *values[MOST_KEYWORDS]; /* borrowed: they are bound before any code runs */
     Arguments arguments = {&PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), names, values, 0};
     Py_ssize_t position = 0, count = kwargs != NULL ? PyDict_GET_SIZE(kwargs) : 0;
 
-    run->trial = NULL;
+    run->timing = NULL;
     if (count > MOST_KEYWORDS) {
         return crowded_dispatch(self, py_func, args, kwargs, how);
     }
@@ -99,7 +99,7 @@ warm_call(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs
     Dispatched how;
     /* The caller of tp_call has counted a level of recursion, which a call of the function itself would not cost. */
     tstate->recursion_depth--;
-    TrialRun run;
+    TimedRun run;
     PyObject *result = tuple_dispatch(self, py_func, args, kwargs, &run, &how); /* owned, given away */
     if (how != DISPATCH_DONE) {
         HookCall call = {NULL, NULL, 0};
@@ -109,7 +109,7 @@ warm_call(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs
         hooked_end(paced, &call);
         plain_end(quiet);
     }
-    trial_end(&run, result != NULL);
+    timing_end(&run, result != NULL);
     tstate->recursion_depth++;
     return result;
 }
@@ -159,7 +159,7 @@ warm_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, siz
         arguments.nkeywords = PyTuple_GET_SIZE(kwnames);
     }
     Dispatched how;
-    TrialRun run;
+    TimedRun run;
     PyObject *result = function_dispatch(self, py_func, &arguments, &run, &how); /* owned, given away */
     if (how != DISPATCH_DONE) {
         HookCall call = {NULL, NULL, 0};
@@ -169,7 +169,7 @@ warm_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, siz
         hooked_end(paced, &call);
         plain_end(quiet);
     }
-    trial_end(&run, result != NULL);
+    timing_end(&run, result != NULL);
     return result;
 }
 

@@ -129,13 +129,13 @@ entrance_run(Entrance *self, const BoundCall *call, Fetched *fetched, PyObject *
 
 /* Run the payload of a call, which a cache or on_miss gave; it is taken over. */
 static Dispatched
-payload_run(const Mark *mark, const BoundCall *call, PyObject *payload, Fetched *fetched, TrialRun *run, PyObject **result)
+payload_run(const Mark *mark, const BoundCall *call, PyObject *payload, Fetched *fetched, TimedRun *run, PyObject **result)
 {
-    trial_begin(run, payload);
-    if (run->trial != NULL && run->side == TRIAL_KERNELS) {
-        trial_repeat(mark->guards, mark->cache, call->slots, call->nslots, call->function->func_globals, call->builtins);
+    timing_begin(run, payload);
+    if (run->timing != NULL && run->side == RUN_KERNELS) {
+        timing_repeat(mark->guards, mark->cache, call->slots, call->nslots, call->function->func_globals, call->builtins);
     }
-    PyObject *inner = run->side != TRIAL_PLAIN ? trial_payload(payload) : Py_None; /* borrowed from the payload */
+    PyObject *inner = run->side != RUN_PLAIN ? timing_payload(payload) : Py_None; /* borrowed from the payload */
     if (Py_TYPE(inner) == &Entrance_Type && entrance_fits((Entrance *)inner, call)) {
         entrance_run((Entrance *)inner, call, fetched, result);
         Py_DECREF(payload);
@@ -152,7 +152,7 @@ payload_run(const Mark *mark, const BoundCall *call, PyObject *payload, Fetched 
 }
 
 static Dispatched
-call_serve(const Mark *mark, Pace *pace, const BoundCall *call, TrialRun *run, PyObject **result)
+call_serve(const Mark *mark, Pace *pace, const BoundCall *call, TimedRun *run, PyObject **result)
 {
     PyObject *items[MOST_INPUTS]; /* owned as far as they are counted */
     Fetched fetched = {items, MOST_INPUTS, -1};
@@ -165,7 +165,7 @@ call_serve(const Mark *mark, Pace *pace, const BoundCall *call, TrialRun *run, P
 }
 
 Dispatched
-dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, TrialRun *run, PyObject **result)
+dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, TimedRun *run, PyObject **result)
 {
     PyObject *slots[MOST_SLOTS];                              /* items owned */
     PyCodeObject *code = (PyCodeObject *)function->func_code; /* borrowed, owned once it is bound */
@@ -173,7 +173,7 @@ dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments
     Mark mark;
     int held;
 
-    run->trial = NULL;
+    run->timing = NULL;
     if (pace->rest > 0) {
         pace->rest--;
         return DISPATCH_PLAIN;

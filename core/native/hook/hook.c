@@ -56,7 +56,7 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
         Py_XDECREF(callee);
         return evaluator_call(previous, tstate, frame, throwflag);
     }
-    TrialRun run;
+    TimedRun run;
     PyObject *payload = payload_find(frame, take_marked, callee, call, &run); /* owned */
     PyObject *result = NULL;                                                  /* owned, given away */
     Py_XDECREF(callee);
@@ -68,7 +68,7 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
     else if (!PyErr_Occurred()) {
         result = evaluator_call(previous, tstate, frame, 0);
     }
-    trial_end(&run, result != NULL);
+    timing_end(&run, result != NULL);
     return result;
 }
 

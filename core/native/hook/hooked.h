@@ -14,7 +14,7 @@ typedef enum {
 } Dispatched;
 
 /* dispatch.c: calls a function. `run` is filled; the caller ends it, for DISPATCH_PLAIN after the function has run. */
-Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, TrialRun *run, PyObject **result);
+Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, TimedRun *run, PyObject **result);
 
 /* hook.c: whether a call of `code` on this thread goes through its mark. If so, *mark is set, and *held tells whether
  * the hook takes the frames of all callers. */

@@ -80,7 +80,7 @@ static PyObject *
 payload_of_callee(Callee *callee, PyFrameObject *frame)
 {
     PyObject *payload = payload_of_cache(callee->cache, callee->on_miss, frame, NULL); /* owned, given away */
-    callee->idle = payload != NULL && trial_payload(payload) == Py_None ? callee->idle + 1 : 0;
+    callee->idle = payload != NULL && timing_payload(payload) == Py_None ? callee->idle + 1 : 0;
     if (callee->idle == IDLE_LIMIT) {
         paused_tell(callee->on_idle, PyTuple_New(0), (PyObject *)frame->f_code);
     }
@@ -88,7 +88,7 @@ payload_of_callee(Callee *callee, PyFrameObject *frame)
 }
 
 PyObject *
-payload_find(PyFrameObject *frame, int take_marked, Callee *callee, HookCall *call, TrialRun *run)
+payload_find(PyFrameObject *frame, int take_marked, Callee *callee, HookCall *call, TimedRun *run)
 {
     PyCodeObject *code = frame->f_code; /* borrowed from the frame */
     CodeExtra *extra = code_extra_get(code);
@@ -108,14 +108,14 @@ payload_find(PyFrameObject *frame, int take_marked, Callee *callee, HookCall *ca
         payload = payload_of_filter(code);
     }
     PyObject *linked = NULL; /* owned, given away */
-    run->trial = NULL;
+    run->timing = NULL;
     if (payload != NULL) {
-        trial_begin(run, payload);
-        if (run->trial != NULL && run->side == TRIAL_KERNELS) {
-            trial_repeat(marks.guards, cache, frame->f_localsplus, frame_slot_count(frame), frame->f_globals,
-                         frame->f_builtins);
+        timing_begin(run, payload);
+        if (run->timing != NULL && run->side == RUN_KERNELS) {
+            timing_repeat(marks.guards, cache, frame->f_localsplus, frame_slot_count(frame), frame->f_globals,
+                          frame->f_builtins);
         }
-        linked = run->side != TRIAL_PLAIN ? (PyObject *)marks_accept(code, trial_payload(payload)) : NULL;
+        linked = run->side != RUN_PLAIN ? (PyObject *)marks_accept(code, timing_payload(payload)) : NULL;
         Py_DECREF(payload);
     }
     Py_XDECREF(cache);

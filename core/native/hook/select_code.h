@@ -11,6 +11,6 @@ Py_ssize_t frame_slot_count(PyFrameObject *frame);
 /* The code for a frame: a NEW reference to a code object that fits; NULL without an exception: the original; NULL
  * with an exception: raise it in the function's caller. `callee`: the Callee that linked code calls, or NULL; `call`:
  * the frame's, or NULL. `run` is filled. */
-PyObject *payload_find(PyFrameObject *frame, int take_marked, Callee *callee, HookCall *call, TrialRun *run);
+PyObject *payload_find(PyFrameObject *frame, int take_marked, Callee *callee, HookCall *call, TimedRun *run);
 
 #endif

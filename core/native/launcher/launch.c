@@ -268,22 +268,22 @@ slots_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *c
     return result;
 }
 
-/* Whether A/B timing lets bytecode run the loop of this launcher now. A finished trial is dropped. */
+/* Whether A/B timing lets bytecode run the loop of this launcher now. A finished timing is dropped. */
 static int
-trial_declines(Launcher *self)
+timing_prefers_bytecode(Launcher *self)
 {
-    LoopTrial *trial = self->trial; /* borrowed from self */
+    LoopTiming *timing = self->timing; /* borrowed from self */
     if (self->clock) {
-        loop_trial_tick(trial);
+        loop_timing_tick(timing);
     }
-    int plain = trial->plain;
-    trial->declined += plain;
-    if (trial->state == LOOP_LOST) {
+    int plain = timing->plain;
+    timing->declined += plain;
+    if (timing->state == LOOP_LOST) {
         self->enabled = 0;
         Py_CLEAR(self->prepare);
     }
-    if (trial->state == LOOP_LOST || trial->state == LOOP_KEPT) {
-        Py_CLEAR(self->trial);
+    if (timing->state == LOOP_LOST || timing->state == LOOP_KEPT) {
+        Py_CLEAR(self->timing);
     }
     return plain;
 }
@@ -314,7 +314,7 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
     if (thread_is_traced(tstate) || inlined_is_monitored(self)) {
         return launcher_miss(self);
     }
-    if (self->trial != NULL && trial_declines(self)) {
+    if (self->timing != NULL && timing_prefers_bytecode(self)) {
         return launcher_miss(self);
     }
     if (!self->enabled) {
@@ -351,7 +351,7 @@ launcher_launch(PyObject *object, PyObject *const *inputs, Py_ssize_t ninputs, P
     Launcher *self = (Launcher *)object;
     Caller caller = {globals, left, 0, 0};
 
-    if (!self->enabled || self->trial != NULL || ninputs != self->ninputs || inlined_is_monitored(self)) {
+    if (!self->enabled || self->timing != NULL || ninputs != self->ninputs || inlined_is_monitored(self)) {
         return LAUNCH_MISSED;
     }
     *result = fetched_run(self, inputs, &caller);

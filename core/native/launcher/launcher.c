@@ -171,7 +171,7 @@ launcher_traverse(Launcher *self, visitproc visit, void *arg)
     Py_VISIT(self->owner);
     Py_VISIT(self->prepare);
     Py_VISIT(self->entry);
-    Py_VISIT(self->trial);
+    Py_VISIT(self->timing);
     return exits_visit(self->exits, self->nexits, visit, arg);
 }
 
@@ -194,7 +194,7 @@ launcher_clear(Launcher *self)
     Py_CLEAR(self->owner);
     Py_CLEAR(self->prepare);
     Py_CLEAR(self->entry);
-    Py_CLEAR(self->trial);
+    Py_CLEAR(self->timing);
     return 0;
 }
 
@@ -300,26 +300,26 @@ launcher_set_enabled(Launcher *self, PyObject *value, void *closure)
 }
 
 static PyObject *
-launcher_get_trial(Launcher *self, void *closure)
+launcher_get_timing(Launcher *self, void *closure)
 {
-    PyObject *trial = self->trial != NULL ? (PyObject *)self->trial : Py_None; /* new: the result */
-    Py_INCREF(trial);
-    return trial;
+    PyObject *timing = self->timing != NULL ? (PyObject *)self->timing : Py_None; /* new: the result */
+    Py_INCREF(timing);
+    return timing;
 }
 
 static int
-launcher_set_trial(Launcher *self, PyObject *value, void *closure)
+launcher_set_timing(Launcher *self, PyObject *value, void *closure)
 {
-    if (value == NULL || (value != Py_None && Py_TYPE(value) != &LoopTrial_Type)) {
-        PyErr_SetString(PyExc_TypeError, "trial must be a LoopTrial or None");
+    if (value == NULL || (value != Py_None && Py_TYPE(value) != &LoopTiming_Type)) {
+        PyErr_SetString(PyExc_TypeError, "timing must be a LoopTiming or None");
         return -1;
     }
     Py_INCREF(value);
-    LoopTrial *trial = value != Py_None ? (LoopTrial *)value : NULL;
-    if (trial == NULL) {
+    LoopTiming *timing = value != Py_None ? (LoopTiming *)value : NULL;
+    if (timing == NULL) {
         Py_DECREF(value);
     }
-    Py_XSETREF(self->trial, trial);
+    Py_XSETREF(self->timing, timing);
     return 0;
 }
 
@@ -355,7 +355,7 @@ launcher_get_address(Launcher *self, void *closure)
 static PyObject *
 launcher_arrive(Launcher *self)
 {
-    if (!gate_opens(&self->gate) || !(self->enabled || self->prepare != NULL) || (self->trial != NULL && self->trial->plain)
+    if (!gate_opens(&self->gate) || !(self->enabled || self->prepare != NULL) || (self->timing != NULL && self->timing->plain)
         || thread_is_traced(PyThreadState_Get())) {
         return NULL;
     }
@@ -370,7 +370,7 @@ launcher_repr(Launcher *self)
 
 static PyGetSetDef launcher_getset[] = {
     {"enabled", (getter)launcher_get_enabled, (setter)launcher_set_enabled, "False: every call answers MISS", NULL},
-    {"trial", (getter)launcher_get_trial, (setter)launcher_set_trial, "the LoopTrial that measures it, or None", NULL},
+    {"timing", (getter)launcher_get_timing, (setter)launcher_set_timing, "the LoopTiming that measures it, or None", NULL},
     {"exit_counts", (getter)launcher_get_exit_counts, NULL, "how often each exit was taken", NULL},
     {"cause_counts", (getter)launcher_get_cause_counts, NULL, "how often the kernel left for each cause, from 1 on", NULL},
     {"address", (getter)launcher_get_address, NULL, "the kernel's address, 0 for a Python kernel", NULL},
@@ -387,7 +387,7 @@ static PyMemberDef launcher_members[] = {
     {"entry", T_OBJECT, offsetof(Launcher, entry), 0, "the entry's guard program, retired when guards here keep failing"},
     {"wait", T_INT, offsetof(Launcher, gate.wait), 0, "how often bytecode arrives at the gate until it opens"},
     {"longest_wait", T_INT, offsetof(Launcher, gate.longest_wait), 0, "the most that it waits for"},
-    {"clock", T_BOOL, offsetof(Launcher, clock), 0, "whether it is the launcher whose calls its trial counts"},
+    {"clock", T_BOOL, offsetof(Launcher, clock), 0, "whether it is the launcher whose calls its timing counts"},
     {"width", T_PYSSIZET, offsetof(Launcher, width), READONLY, "values in an answer after the exit id"},
     {"nogil", T_INT, offsetof(Launcher, nogil), READONLY, "whether its kernel runs without the GIL"},
     {NULL},
@@ -453,7 +453,7 @@ PyInit__launcher(void)
         return NULL;
     }
     if (polls_register(module) < 0 || module_add_type(module, "Launcher", &launcher_type) < 0
-        || module_add_type(module, "LoopTrial", &LoopTrial_Type) < 0
+        || module_add_type(module, "LoopTiming", &LoopTiming_Type) < 0
         || PyModule_AddIntConstant(module, "MISS", LAUNCHER_MISS) < 0
         || PyModule_AddIntConstant(module, "ERROR", LAUNCHER_ERROR) < 0 || PyModule_AddFunctions(module, entry_functions) < 0
         || abi_tables_register(module) < 0 || runtime_register(module) < 0

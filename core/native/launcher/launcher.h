@@ -21,7 +21,7 @@ typedef struct {
     PyObject *owner;                 /* owned: keeps the machine code alive */
     PyObject *prepare;               /* owned, or NULL: makes the kernel at the first call */
     PyObject *entry;                 /* owned, or NULL: the program of the entry that this segment belongs to */
-    LoopTrial *trial;                /* owned, or NULL: A/B timing of the loop that contains this segment */
+    LoopTiming *timing;              /* owned, or NULL: A/B timing of the loop that contains this segment */
     KernelCode kernel;
     Input *inputs; /* owned */
     Py_ssize_t ninputs;
@@ -41,7 +41,7 @@ typedef struct {
     int has_code; /* whether the program compares code objects */
     int enabled;
     int nogil;  /* whether the kernel runs without the GIL */
-    char clock; /* the trial counts the calls of this launcher */
+    char clock; /* the timing counts the calls of this launcher */
     int doubts; /* guard failures while the entry's guards held */
     Gate gate;  /* used by a re-entry */
 } Launcher;

@@ -1,4 +1,4 @@
-/* LoopTrial: its windows, their length, and the result. loop_timing.h describes the states. */
+/* LoopTiming: its windows, their length, and the result. loop_timing.h describes the states. */
 #include "launcher/loop_timing.h"
 #include "cpython/caller.h"
 #include <structmember.h>
@@ -13,7 +13,7 @@
 int64_t loop_windows;
 
 static void
-window_open(LoopTrial *self, const void *running, int plain)
+window_open(LoopTiming *self, const void *running, int plain)
 {
     self->running = running;
     self->plain = plain;
@@ -23,13 +23,13 @@ window_open(LoopTrial *self, const void *running, int plain)
 }
 
 static int64_t
-per_call(const LoopTrial *self, const Sample *sample)
+per_call(const LoopTiming *self, const Sample *sample)
 {
     return sample->count > 0 ? sample_median(sample) / self->window : -1;
 }
 
 static void
-result_give(LoopTrial *self, LoopState state)
+result_give(LoopTiming *self, LoopState state)
 {
     self->state = state;
     self->plain = state == LOOP_LOST;
@@ -53,14 +53,14 @@ result_give(LoopTrial *self, LoopState state)
 
 /* Set the number of calls of a window from the duration of the first one, which is used only for this. */
 static void
-window_size(LoopTrial *self, int64_t ns)
+window_size(LoopTiming *self, int64_t ns)
 {
     int64_t calls = WINDOW_NS * (int64_t)FIRST_WINDOW / (ns > 0 ? ns : 1);
     self->window = (int)(calls < 1 ? 1 : calls > LONGEST_WINDOW ? LONGEST_WINDOW : calls);
 }
 
 static void
-window_close(LoopTrial *self, const void *running)
+window_close(LoopTiming *self, const void *running)
 {
     int64_t ns = now_ns() - self->start - (int64_t)self->declined * MISS_NS;
     loop_windows++;
@@ -79,7 +79,7 @@ window_close(LoopTrial *self, const void *running)
 }
 
 void
-loop_trial_tick(LoopTrial *self)
+loop_timing_tick(LoopTiming *self)
 {
     if (self->state == LOOP_WAITING) {
         if (++self->calls >= WAIT_CALLS) {
@@ -110,18 +110,18 @@ loop_trial_tick(LoopTrial *self)
 /* ---- the type ------------------------------------------------------------------------------------------ */
 
 static PyObject *
-loop_trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+loop_timing_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"on_result", "limit", NULL};
     PyObject *on_result; /* borrowed */
     long long limit;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OL:LoopTrial", names, &on_result, &limit)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OL:LoopTiming", names, &on_result, &limit)) {
         return NULL;
     }
     if (!PyCallable_Check(on_result)) {
         return PyErr_Format(PyExc_TypeError, "on_result must be callable, not %.200s", Py_TYPE(on_result)->tp_name);
     }
-    LoopTrial *self = (LoopTrial *)type->tp_alloc(type, 0); /* owned, given away */
+    LoopTiming *self = (LoopTiming *)type->tp_alloc(type, 0); /* owned, given away */
     if (self != NULL) {
         Py_INCREF(on_result);
         self->on_result = on_result;
@@ -132,47 +132,47 @@ loop_trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 }
 
 static int
-loop_trial_traverse(LoopTrial *self, visitproc visit, void *arg)
+loop_timing_traverse(LoopTiming *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->on_result);
     return 0;
 }
 
 static int
-loop_trial_clear(LoopTrial *self)
+loop_timing_clear(LoopTiming *self)
 {
     Py_CLEAR(self->on_result);
     return 0;
 }
 
 static void
-loop_trial_dealloc(LoopTrial *self)
+loop_timing_dealloc(LoopTiming *self)
 {
     PyObject_GC_UnTrack(self);
-    loop_trial_clear(self);
+    loop_timing_clear(self);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
 static PyObject *
-loop_trial_get_state(LoopTrial *self, void *Py_UNUSED(closure))
+loop_timing_get_state(LoopTiming *self, void *Py_UNUSED(closure))
 {
     static const char *const names[] = {"waiting", "measuring", "kept", "lost"};
     return PyUnicode_FromString(names[self->state]);
 }
 
-static PyGetSetDef loop_trial_getset[] = {
-    {"state", (getter)loop_trial_get_state, NULL, "\"waiting\", \"measuring\", \"kept\" or \"lost\".", NULL},
+static PyGetSetDef loop_timing_getset[] = {
+    {"state", (getter)loop_timing_get_state, NULL, "\"waiting\", \"measuring\", \"kept\" or \"lost\".", NULL},
     {NULL},
 };
 
-PyTypeObject LoopTrial_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._launcher.LoopTrial",
-    .tp_doc = "LoopTrial(on_result, limit)\n--\n\nMeasures the launchers of a loop against bytecode.",
-    .tp_basicsize = sizeof(LoopTrial),
+PyTypeObject LoopTiming_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._launcher.LoopTiming",
+    .tp_doc = "LoopTiming(on_result, limit)\n--\n\nMeasures the launchers of a loop against bytecode.",
+    .tp_basicsize = sizeof(LoopTiming),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-    .tp_new = loop_trial_new,
-    .tp_dealloc = (destructor)loop_trial_dealloc,
-    .tp_traverse = (traverseproc)loop_trial_traverse,
-    .tp_clear = (inquiry)loop_trial_clear,
-    .tp_getset = loop_trial_getset,
+    .tp_new = loop_timing_new,
+    .tp_dealloc = (destructor)loop_timing_dealloc,
+    .tp_traverse = (traverseproc)loop_timing_traverse,
+    .tp_clear = (inquiry)loop_timing_clear,
+    .tp_getset = loop_timing_getset,
 };

@@ -1,4 +1,4 @@
-/* LoopTrial: A/B timing of the launchers of one loop of linked code against bytecode.
+/* LoopTiming: A/B timing of the launchers of one loop of linked code against bytecode.
  *
  * It runs while the loop runs (perf_statistics). One of the launchers is the clock: it is called equally often
  * whether kernels or bytecode run. The time between its calls is measured in windows with equal numbers of calls. In
@@ -7,8 +7,8 @@
  *   WAITING    until the clock has been called often enough
  *   MEASURING  windows of kernels and of bytecode, in random order; see ab_timing_inl.h
  *   KEPT, LOST on_result(lost, ns of kernels, ns of bytecode) is called; both times are per call of the clock */
-#ifndef PIJIT_LOOP_TRIAL_H
-#define PIJIT_LOOP_TRIAL_H
+#ifndef PIJIT_LOOP_TIMING_H
+#define PIJIT_LOOP_TIMING_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -29,14 +29,14 @@ typedef struct {
     int64_t start;       /* ns at which the window began */
     const void *running; /* the run of linked code (launch_api.h); only its identity is used */
     Comparison windows;
-} LoopTrial;
+} LoopTiming;
 
-extern PyTypeObject LoopTrial_Type;
+extern PyTypeObject LoopTiming_Type;
 
 /* The number of windows measured so far, of all loops. Other timers must ignore a call that contains a window. */
 extern int64_t loop_windows;
 
 /* Record a call of the clock. */
-void loop_trial_tick(LoopTrial *self);
+void loop_timing_tick(LoopTiming *self);
 
 #endif

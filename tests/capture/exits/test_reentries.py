@@ -222,7 +222,7 @@ def test_the_kernel_of_the_outer_loop_runs_again(open_gates):
     j, ask = gains(nested)
     assert ask(()) == 0
     inner, outer = ask((4,)), ask((2,))
-    assert 1 <= inner <= 3 and 1 <= outer <= 3  # of 12 rounds; a trial of the loop may run it once more
+    assert 1 <= inner <= 3 and 1 <= outer <= 3  # of 12 rounds; a timing of the loop may run it once more
 
 
 def test_a_loop_behind_what_was_left_runs_in_its_kernel(open_gates):

@@ -6,7 +6,7 @@ import pytest
 import pijit
 from pijit import jit
 from pijit.core import entry_timing
-from pijit.core._hook import Trial
+from pijit.core._hook import EntryTiming
 
 pytestmark = pytest.mark.usefixtures("measured")
 
@@ -31,12 +31,12 @@ def lose(function):
     state.on_result(state.entries[-1], "PJ402 measured slower than bytecode (compiled: 2.00 us, bytecode: 1.00 us)")
 
 
-def test_a_winner_is_measured_once_and_then_called_without_a_trial():
+def test_a_winner_is_measured_once_and_then_called_without_a_timing():
     function = jit(polynomial)
     assert len(calls(function)) == 1
     [(_, payload, _)] = function.state.cache.entries
     entry = function.state.entries[-1]
-    assert payload is entry.code.entrance and entry.trial is None and entry.retired is None
+    assert payload is entry.code.entrance and entry.timing is None and entry.retired is None
     assert entry.launchers[0].calls > ENOUGH - 10
 
 
@@ -45,7 +45,7 @@ def test_nothing_is_measured(config):
     function = jit(polynomial, jit_config=config)
     calls(function, 1)
     [(_, payload, _)] = function.state.cache.entries
-    assert type(payload).__name__ != "Trial"
+    assert type(payload).__name__ != "EntryTiming"
     calls(function)
     assert function.state.entries[-1].launchers[0].calls == ENOUGH + 1
 
@@ -71,9 +71,9 @@ def test_a_verdict_is_for_its_entry_alone():
 def test_a_function_that_is_gone_takes_no_verdict():
     function = jit(polynomial)
     calls(function, 3)
-    [(_, trial, _)] = function.state.cache.entries
+    [(_, timing, _)] = function.state.cache.entries
     function.cache_clear()
-    assert type(trial).__name__ == "Trial" and calls(function, 3) == calls(polynomial, 1)
+    assert type(timing).__name__ == "EntryTiming" and calls(function, 3) == calls(polynomial, 1)
 
 
 def test_calls_without_a_loop_may_take_longer(monkeypatch):
@@ -82,11 +82,11 @@ def test_calls_without_a_loop_may_take_longer(monkeypatch):
 
     limits = []
 
-    def trial(payload, on_result, limit):
+    def timing(payload, on_result, limit):
         limits.append(limit)
-        return Trial(payload, on_result, limit)
+        return EntryTiming(payload, on_result, limit)
 
-    monkeypatch.setattr(entry_timing, "Trial", trial)
+    monkeypatch.setattr(entry_timing, "EntryTiming", timing)
     for function in (chain, polynomial):
         jit(function)(np.ones(3))
     assert limits == [entry_timing.WITHOUT_LOOPS * entry_timing.LIMIT_NS["auto"], entry_timing.LIMIT_NS["auto"]]

@@ -45,15 +45,15 @@ def slow_kernels(monkeypatch):
     monkeypatch.setattr(loop_timing, "_report_result", losing)
 
 
-def trials(f):
-    return [launcher.trial for entry in f.state.entries for launcher in entry.launchers if launcher.trial is not None]
+def timings(f):
+    return [launcher.timing for entry in f.state.entries for launcher in entry.launchers if launcher.timing is not None]
 
 
 def test_a_loop_that_wins_keeps_its_kernels(measured):
     f = jit(mixed)
     for _ in range(3):
         assert f(20000, X) == mixed(20000, X)
-    assert kernel_count(f) >= 1 and not trials(f) and not f.state.slow
+    assert kernel_count(f) >= 1 and not timings(f) and not f.state.slow
     launcher = f.state.entries[-1].launchers[-1]
     assert launcher.calls > launcher.misses > 0
 
@@ -103,11 +103,11 @@ def test_long_calls_are_not_measured_where_kernels_are_most_of_them(measured):
 def test_nothing_is_measured_unless_asked(measured, config):
     f = jit(mixed, jit_config=config)
     for n in (10, 10):
-        assert f(n, X) == mixed(n, X) and kernel_count(f) >= 1 and not trials(f)
+        assert f(n, X) == mixed(n, X) and kernel_count(f) >= 1 and not timings(f)
     default = jit(mixed)
     for n in (10, 10):
         default(n, X)
-    assert {trial.state for trial in trials(default)} == {"waiting"}
+    assert {timing.state for timing in timings(default)} == {"waiting"}
 
 
 def test_clearing_forgets_verdicts(measured, slow_kernels):
@@ -118,7 +118,7 @@ def test_clearing_forgets_verdicts(measured, slow_kernels):
     assert not f.state.slow
 
 
-def test_nothing_is_kept_by_trials(measured):
+def test_nothing_is_kept_by_timings(measured):
     def round_trip():
         f = jit(pijit.differential.plain_twin(mixed))
         f(3000, X)
@@ -126,8 +126,8 @@ def test_nothing_is_kept_by_trials(measured):
     for _ in range(3):
         round_trip()
     gc.collect()
-    before, kernels = len(gc.get_objects()), sys.getrefcount(loop_timing.LoopTrial)
+    before, kernels = len(gc.get_objects()), sys.getrefcount(loop_timing.LoopTiming)
     for _ in range(5):
         round_trip()
     gc.collect()
-    assert len(gc.get_objects()) - before < 50 and sys.getrefcount(loop_timing.LoopTrial) <= kernels + 1
+    assert len(gc.get_objects()) - before < 50 and sys.getrefcount(loop_timing.LoopTiming) <= kernels + 1

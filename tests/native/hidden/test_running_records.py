@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="frames tell 
 PRELUDE = """
 import ctypes
 from pijit.core import _launcher
-from pijit.core._launcher import MISS, Launcher, LoopTrial
+from pijit.core._launcher import MISS, Launcher, LoopTiming
 
 P = ctypes.c_void_p
 
@@ -115,11 +115,11 @@ def spin(rounds):
         pass
 
 one = launcher(lambda n: (spin(20), (0, n))[1])
-one.trial, one.clock, declined = LoopTrial(lambda *verdict: None, 0), True, 0
-trial = one.trial
+one.timing, one.clock, declined = LoopTiming(lambda *verdict: None, 0), True, 0
+timing = one.timing
 for number in range(3000):
     now[0] = 1000 + number
     for _ in range(2):
         declined += one.callable(1)[0] == MISS
-assert trial.state in ("kept", "measuring") and declined == 0
+assert timing.state in ("kept", "measuring") and declined == 0
 """)

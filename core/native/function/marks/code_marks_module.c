@@ -195,7 +195,7 @@ static PyMethodDef marks_methods[] = {
 static const ModuleType marks_types[] = {
     {"disabled", &Disabled_Type},
     {"Entrance", &Entrance_Type},
-    {"Trial", &Trial_Type},
+    {"EntryTiming", &EntryTiming_Type},
     {"JitFunction", &JitFunction_Type},
     {"JointDispatch", &JointDispatch_Type},
     {"GradientCall", &GradientCall_Type},

@@ -1,4 +1,4 @@
-"""Trials: payloads that are measured against the function as it is."""
+"""Timings: payloads that are measured against the function as it is."""
 
 import gc
 import sys
@@ -7,7 +7,7 @@ import types
 import pytest
 
 from pijit.core import _hook
-from pijit.core._hook import JitFunction, Trial
+from pijit.core._hook import JitFunction, EntryTiming
 from pijit.guards._evaluate import EntryCache
 from pijit.guards.guard import IsType
 from pijit.guards.program import GuardProgram
@@ -40,14 +40,14 @@ def spinning(rounds):
 
 
 class Tried:
-    """A function with a Trial for its only entry."""
+    """A function with an EntryTiming for its only entry."""
 
     def __init__(self, function, payload, limit=0):
         self.verdicts = []
         self.cache = EntryCache(2)
-        self.trial = Trial(payload, self.on_result, limit)
+        self.timing = EntryTiming(payload, self.on_result, limit)
         self.program = GuardProgram([])
-        assert self.cache.add(self.program, self.trial)
+        assert self.cache.add(self.program, self.timing)
         _hook.mark(function.__code__, self.cache, lambda *args: None)
         self.call = JitFunction(function)
 
@@ -65,7 +65,7 @@ def test_the_function_is_run_as_it_is_once_its_compiled_code_has_lost():
     tried = against(50, 2000)
     results = [tried.call() for _ in range(ENOUGH)]
     assert results[:WARM] == [2000] * WARM and set(results[WARM:]) == {50, 2000}
-    assert [lost for lost, _, _ in tried.verdicts] == [True] and tried.trial.state == "lost"
+    assert [lost for lost, _, _ in tried.verdicts] == [True] and tried.timing.state == "lost"
     _, compiled, plain = tried.verdicts[0]
     assert compiled > plain > 0
     assert [tried.call() for _ in range(300)] == [50] * 300
@@ -75,7 +75,7 @@ def test_compiled_code_that_wins_is_kept_after_few_runs_of_the_function():
     tried = against(2000, 50)
     results = [tried.call() for _ in range(ENOUGH)]
     assert results.count(2000) <= 3 and results[-SAMPLES:] == [50] * SAMPLES
-    assert [lost for lost, _, _ in tried.verdicts] == [False] and tried.trial.state == "kept"
+    assert [lost for lost, _, _ in tried.verdicts] == [False] and tried.timing.state == "kept"
 
 
 ATTEMPTS = 5
@@ -126,11 +126,11 @@ def test_what_takes_long_is_measured_if_that_is_not_for_its_kernels():
     assert [lost for lost, _, _ in tried.verdicts] == [True]
 
 
-def test_far_longer_calls_start_a_lost_trial_anew():
+def test_far_longer_calls_start_a_lost_timing_anew():
     tried = against(20, 200)
     while not tried.verdicts:
         tried.call()
-    assert tried.trial.state == "lost"
+    assert tried.timing.state == "lost"
     for _ in range(600):  # while nothing is gained only some calls ask
         tried.call(50)
     assert 2 <= len(tried.verdicts) <= 4
@@ -141,7 +141,7 @@ def test_calls_that_raise_are_not_measured():
     for _ in range(3 * ENOUGH):
         with pytest.raises(TypeError):
             tried.call("a")
-    assert tried.verdicts == [] and tried.trial.state == "measuring"
+    assert tried.verdicts == [] and tried.timing.state == "measuring"
 
 
 def test_calls_within_a_measured_call_run_as_it_does_and_are_not_measured():
@@ -160,7 +160,7 @@ def test_frames_that_the_hook_takes_are_measured_too():
     f = spinning(50)
     cache = EntryCache(1)
     verdicts = []
-    cache.add(GuardProgram([]), Trial(with_const(f.__code__, 50, 2000), lambda *verdict: verdicts.append(verdict), 0))
+    cache.add(GuardProgram([]), EntryTiming(with_const(f.__code__, 50, 2000), lambda *verdict: verdicts.append(verdict), 0))
     _hook.mark(f.__code__, cache, lambda *args: None)
     _hook.hold()
     try:
@@ -179,7 +179,7 @@ def test_an_error_of_on_verdict_is_reported_and_the_call_returns():
         raise ValueError("planted")
 
     cache = EntryCache(1)
-    cache.add(GuardProgram([]), Trial(with_const(f.__code__, 50, 2000), fails, 0))
+    cache.add(GuardProgram([]), EntryTiming(with_const(f.__code__, 50, 2000), fails, 0))
     _hook.mark(f.__code__, cache, lambda *args: None)
     call = JitFunction(f)
     _hook.set_error_handler(lambda code, error: seen.append(str(error)))
@@ -195,7 +195,7 @@ def test_an_error_of_on_verdict_is_reported_and_the_call_returns():
     ((spin.__code__, 3, 0), "on_result must be callable, not int")])
 def test_arguments_are_checked(arguments, message):
     with pytest.raises(TypeError, match=message):
-        Trial(*arguments)
+        EntryTiming(*arguments)
 
 
 def test_nothing_is_kept_alive():

@@ -1,4 +1,4 @@
-"""LoopTrial: launchers that are measured against bytecode while the loop that they are in runs."""
+"""LoopTiming: launchers that are measured against bytecode while the loop that they are in runs."""
 
 import gc
 import sys
@@ -6,7 +6,7 @@ import weakref
 
 import pytest
 
-from pijit.core._launcher import MISS, Launcher, LoopTrial
+from pijit.core._launcher import MISS, Launcher, LoopTiming
 
 ENOUGH = 6000
 
@@ -21,14 +21,14 @@ class Loop:
 
     def __init__(self, kernel, plain, limit=0):
         self.plain, self.verdicts, self.declined = plain, [], []
-        self.trial = LoopTrial(lambda *verdict: self.verdicts.append(verdict), limit)
+        self.timing = LoopTiming(lambda *verdict: self.verdicts.append(verdict), limit)
 
         def run(number):
             spin(kernel)
             return 0, number
 
         self.launcher = Launcher(None, {}, {}, (("int",),), 3, 3, run, ((("int", 2),),), 1, "spinning")
-        self.launcher.trial, self.launcher.clock = self.trial, True
+        self.launcher.timing, self.launcher.clock = self.timing, True
 
     def run(self, calls=ENOUGH):
         for number in range(calls):
@@ -41,7 +41,7 @@ class Loop:
 def test_kernels_that_win_are_kept():
     loop = Loop(20, 400)
     loop.run()
-    assert loop.trial.state == "kept" and loop.launcher.trial is None and loop.launcher.enabled
+    assert loop.timing.state == "kept" and loop.launcher.timing is None and loop.launcher.enabled
     [(lost, kernels, plain)] = loop.verdicts
     assert not lost and plain > kernels > 0
     assert 0 < sum(loop.declined) < ENOUGH // 4 and not any(loop.declined[-100:])
@@ -50,7 +50,7 @@ def test_kernels_that_win_are_kept():
 def test_kernels_that_lose_answer_no_more():
     loop = Loop(400, 20)
     loop.run(12000)
-    assert loop.trial.state == "lost" and loop.launcher.trial is None and not loop.launcher.enabled
+    assert loop.timing.state == "lost" and loop.launcher.timing is None and not loop.launcher.enabled
     [(lost, kernels, plain)] = loop.verdicts
     assert lost and kernels > plain > 0 and all(loop.declined[-100:])
     assert not any(loop.declined[:1000])
@@ -69,38 +69,38 @@ def test_short_loops_are_left_alone():
     for _ in range(3000):
         loop.run(2)
         list(map(loop.launcher.callable, [1]))  # a frame of another call
-    assert loop.trial.state in ("kept", "measuring") and loop.declined.count(True) == 0
+    assert loop.timing.state in ("kept", "measuring") and loop.declined.count(True) == 0
 
 
 def test_launchers_that_are_no_clock_follow():
     loop = Loop(400, 20)
     other = Loop(1, 1).launcher
-    other.trial, other.clock = loop.trial, False
+    other.timing, other.clock = loop.timing, False
     loop.run(12000)
-    assert loop.trial.state == "lost" and other.callable(1)[0] == MISS and not other.enabled and other.trial is None
+    assert loop.timing.state == "lost" and other.callable(1)[0] == MISS and not other.enabled and other.timing is None
 
 
 def test_verdicts_that_fail_do_no_harm(monkeypatch):
     monkeypatch.setattr(sys, "unraisablehook", lambda told: None, raising=False)
-    trial = LoopTrial(lambda *verdict: 1 / 0, 0)
+    timing = LoopTiming(lambda *verdict: 1 / 0, 0)
     loop = Loop(20, 400)
-    loop.launcher.trial = trial
+    loop.launcher.timing = timing
     loop.run()
-    assert trial.state == "kept" and loop.launcher.enabled
+    assert timing.state == "kept" and loop.launcher.enabled
 
 
 @pytest.mark.parametrize("arguments, text", [((3, 0), "on_result must be callable, not int"), ((len, "x"), None)])
 def test_refuses_arguments(arguments, text):
     with pytest.raises(TypeError, match=text):
-        LoopTrial(*arguments)
+        LoopTiming(*arguments)
 
 
-def test_refuses_other_trials():
+def test_refuses_other_timings():
     launcher = Loop(1, 1).launcher
-    with pytest.raises(TypeError, match="trial must be a LoopTrial or None"):
-        launcher.trial = 3
-    launcher.trial = None
-    assert launcher.trial is None
+    with pytest.raises(TypeError, match="timing must be a LoopTiming or None"):
+        launcher.timing = 3
+    launcher.timing = None
+    assert launcher.timing is None
 
 
 def test_nothing_is_kept():
@@ -110,9 +110,9 @@ def test_nothing_is_kept():
     owner = Owner()
     gone = weakref.ref(owner)
     loop = Loop(1, 1)
-    trial = LoopTrial(lambda *verdict, owner=owner: None, 0)
-    loop.launcher.trial = trial
-    owner.trial = trial
-    del owner, trial, loop
+    timing = LoopTiming(lambda *verdict, owner=owner: None, 0)
+    loop.launcher.timing = timing
+    owner.timing = timing
+    del owner, timing, loop
     gc.collect()
     assert gone() is None
