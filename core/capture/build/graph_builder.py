@@ -149,8 +149,13 @@ class GraphBuilder(AbstractInterpreter):
         return FrameState(locals, stack)
 
     def _carries(self, name: str, value: Abstract) -> bool:
-        """Whether a variable, or a virtual object in it, may change in the region."""
-        return name in self.stored or any(map(may_be_stored_into, virtual_objects_in(value)))
+        """Whether a variable, or a virtual object in it, may change in the region.
+
+        An object that is written from the entry on may be read-only where paths meet.
+        """
+        before = self.entry_state.locals.get(name, value)
+        return name in self.stored or any(
+            may_be_stored_into(virtual) for one in (before, value) for virtual in virtual_objects_in(one))
 
     def _state_at_join(self, region_block: RegionBlock) -> FrameState:
         """The joined state where all edges to a block meet."""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import kernel_count, mode_config
+from tests.harness import check, kernel_count, mode_config
 
 
 class Box:
@@ -181,3 +181,41 @@ def test_objects_of_the_frame_alone_are_taken_as_such(kind):
     info = pijit.info(fast)
     assert kernel_count(fast) >= 1
     assert [miss for miss in info.exits.misses if "in the frame" in miss.guard] == []
+
+
+class Parts:
+    __slots__ = ("a", "b")
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+def shown_in_a_loop(x, s, flag):
+    point = Parts(x, s)
+    for i in range(1, len(x) - 1):
+        for j in range(3):
+            s = True
+            if (x < s).any():
+                del point[0]
+        if flag:
+            missing.append(i)  # noqa: F821
+
+
+def shown_after_stores(x, s, flag):
+    point = Parts(x, s)
+    for i in range(4):
+        point.b = point.b + 1.0
+        for j in range(3):
+            if (x < s).any():
+                s = s - hash(point) % 1
+        if flag:
+            s = s + point.b
+    return s, point.b
+
+
+@pytest.mark.parametrize("f", [shown_in_a_loop, shown_after_stores], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize("s", [0.5, -9.0, 9.0])
+def test_objects_that_bytecode_has_taken_on_one_path_only(f, flag, s):
+    """Where the paths meet the object is read-only. On the way there it was written."""
+    check(f, np.array([0.5, -1.25, 3.0, 0.0, 0.5]), s, flag)
