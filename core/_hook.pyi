@@ -34,7 +34,8 @@ def mark(code: CodeType, cache: Optional[EntryCache], on_miss: OnMiss) -> None:
     Arguments:
         code: the code object. Neither `cache` nor `on_miss` may keep it alive: the garbage collector does not
             see the reference that the code object has to them.
-        cache: payloads under guards. A payload is a code object, an Entrance, an EntryTiming, or None to run the original.
+        cache: payloads under guards. A payload is a code object, an Entrance, an EntryTiming, or None to run the
+            original.
             None instead of a cache: no cache.
         on_miss: called as on_miss(code, localsplus, globals, builtins), with this thread disabled, if the cache has no
             payload. Returns the code object to run this time, or None for the original.

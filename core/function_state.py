@@ -83,7 +83,7 @@ class State:
         failures: pijit's own errors; the function ran all the same.
         dropped: why all entries were dropped, until the next capture; else "".
         uncounted: hits and misses before the last reset.
-        inlined: the analysed code of the functions that its captures inline.
+        inlined: the analysed code of the functions that the captures of an entry inline.
     """
 
     def __init__(self, py_func: types.FunctionType, function: types.FunctionType, config: Any,
@@ -339,6 +339,7 @@ class State:
             pending.serve(entry)
             self.pending.append(pending)
         else:
+            self.inlined.clear()
             entry.timing = timing_of(entry, self.config, self.on_result)
             self.cache.add(entry.program, entry.payload)
         return entry.code.linked if start is None else cast(types.CodeType, entry.code.moved)

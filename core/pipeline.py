@@ -109,7 +109,6 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], obser
 def _capture(request: EntryRequest) -> Captures:
     """One capture for each kind of observed values."""
     profiles, results = request.observed.profiles, []
-    request.state.inlined.renew()
     with recorded(request.state.config.print_after_all) as stages:
         numbering = Numbering(request.code.co_name, len(profiles) == 1, stages)
         for profile in profiles:

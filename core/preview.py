@@ -97,6 +97,7 @@ def whole_graph(state: State, roots: Tuple[Any, ...], host_functions: Tuple[Any,
         return _whole(result, static_roots)
     finally:
         result.release()
+        state.inlined.clear()
 
 
 def _whole(result: Capture, static_roots: Optional[Tuple[Any, ...]]) -> Union[WholeGraph, str]:

@@ -89,10 +89,11 @@ class AnalysedCode:
         calls = module_calls(self.cfg, globals)
         if not calls:
             return self
-        if self._plain is None or self._plain[0] != calls:
+        last = self._plain  # another thread may replace it meanwhile
+        if last is None or last[0] != calls:
             plain = normal_function(with_plain_calls(self._in_cells, calls))
-            self._plain = calls, AnalysedCode(self.code, plain, self._names)
-        return self._plain[1]
+            self._plain = last = calls, AnalysedCode(self.code, plain, self._names)
+        return last[1]
 
 
 class AnalysedStep(NamedTuple):

@@ -128,7 +128,7 @@ def usual_exits(kernel: Kernel, plan: ExitPlan, numbers: Tuple[Any, ...]) -> Tup
 def make_reentry(result: Capture, candidate: Candidate, kernel: Kernel, number: int, prepare: Any) -> Reentry:
     """A re-entry of the capture with this number, with its launcher."""
     captured = candidate.segment
-        # Guards cannot tell the iteration of an enclosing unrolled loop in which bytecode arrives. A poll exit can.
+    # Guards cannot tell the iteration of an enclosing unrolled loop in which bytecode arrives. A poll exit can.
     has_gate = not any(map(is_confined, state_at(result.analysis, captured.region.entry).stack))
     launcher, call = make_launcher(captured, kernel, number, result.cfg.function, prepare, gate=has_gate)
     site = Site(captured.start, captured.depth, captured.entry_depth, (call,), launcher if has_gate else None)

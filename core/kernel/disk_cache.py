@@ -61,7 +61,7 @@ class Contents(NamedTuple):
 # ---- keys ----
 
 
-def kernel_key(source: str, symbols: Dict[str, Meaning], fast: bool = False) -> str:
+def kernel_key(source: str, symbols: Dict[str, Meaning], fast: bool) -> str:
     """The key of the kernel with this source, whose names have these meanings.
 
     ``fast``: its floating-point arithmetic may be rearranged.
@@ -102,15 +102,23 @@ def numba_version() -> str:
 
 
 def compiler_digest() -> str:
-    """A digest of the kernel compiler's Python files, which change between versions and during development."""
-    digest, folder = hashlib.sha256(), os.path.dirname(__file__)
+    """A digest of the kernel compiler's Python files, which change between versions and during development.
+
+    The tables of operations belong to them: the modules that write LLVM read facts from these tables.
+    """
+    digest, core = hashlib.sha256(), os.path.dirname(os.path.dirname(__file__))
     with contextlib.suppress(OSError):
-        for below, _, names in sorted(os.walk(folder)):
-            for name in sorted(names):
-                if name.endswith(".py"):
-                    with open(os.path.join(below, name), "rb") as file:
-                        digest.update(_digest((os.path.relpath(below, folder), name, file.read())))
+        for path in _python_files(os.path.join(core, "kernel")) + _python_files(os.path.join(core, "graph", "ops")) + [
+                os.path.join(core, "graph", "element_ops.py")]:
+            with open(path, "rb") as file:
+                digest.update(_digest((os.path.relpath(path, core), file.read())))
     return digest.hexdigest()
+
+
+def _python_files(folder: str) -> List[str]:
+    """The paths of all Python files below a folder, in a fixed order."""
+    return sorted(os.path.join(below, name) for below, _, names in os.walk(folder) for name in names
+                  if name.endswith(".py"))
 
 
 # ---- files ----

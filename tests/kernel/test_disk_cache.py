@@ -23,6 +23,7 @@ from pijit.core.kernel import disk_cache, symbols
 from pijit.core.kernel.abi import FrameLayout
 from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 from pijit.core.kernel.llvm import codegen
+from pijit.core.kernel.llvm.nest.description import Nest, Step
 from pijit.core.kernel.options import PLAIN
 from pijit.core.kernel.plan.kernel_plan import make_plan
 
@@ -235,9 +236,16 @@ def test_where_the_folder_is(monkeypatch, variables, path):
 # ---- keys ----
 
 
-def key_of(source="text", names=None):
+EXP = symbols.LinkSymbol("pijit.ufunc.exp.2", "ufunc", "exp", "", 2)
+
+
+def nest(step=Step("add", "d", (0, 1)), least=0):
+    return Nest(1, "ddd", "111", "", (step,), False, "", least)
+
+
+def key_of(source="text", names=None, fast=False):
     disk_cache._makers.cache_clear()
-    return disk_cache.kernel_key(source, names or {"loop_0": "pijit.ufunc.exp.2"})
+    return disk_cache.kernel_key(source, names or {"loop_0": EXP}, fast)
 
 
 @pytest.fixture
@@ -261,8 +269,10 @@ def test_all_that_makes_machine_code_is_in_the_key(monkeypatch, fresh, owner, na
 
 
 def test_features_settings_source_and_symbols_are_in_the_key(monkeypatch, fresh):
-    keys = [key_of(), key_of("text "), key_of("text", {"loop_0": "pijit.ufunc.exp.3"}),
-            key_of("text", {"loop_1": "pijit.ufunc.exp.2"})]
+    keys = [key_of(), key_of("text "), key_of("text", {"loop_0": EXP._replace(loop=3)}), key_of("text", {"loop_1": EXP}),
+            key_of("text", {"loop_0": EXP._replace(function="sin")}), key_of(fast=True),
+            key_of("text", {"nest": nest()}), key_of("text", {"nest": nest(Step("mul", "d", (0, 1)))}),
+            key_of("text", {"nest": nest(Step("add", "f", (0, 1)))}), key_of("text", {"nest": nest(least=7)})]
     features = llvm.get_host_cpu_features()
     features["pijit"] = True
     monkeypatch.setattr(llvm, "get_host_cpu_features", lambda: features)
@@ -272,11 +282,16 @@ def test_features_settings_source_and_symbols_are_in_the_key(monkeypatch, fresh)
     assert len(set(keys)) == len(keys)
 
 
-def test_the_compiler_itself_is_in_the_key(monkeypatch, tmp_path):
-    (tmp_path / "lower.py").write_text("one")
-    monkeypatch.setattr(disk_cache, "__file__", str(tmp_path / "disk_cache.py"))
+@pytest.mark.parametrize("path", ["kernel/lower.py", "kernel/llvm/nest.py", "graph/element_ops.py", "graph/ops/info.py"])
+def test_the_compiler_itself_is_in_the_key(monkeypatch, tmp_path, path):
+    """And so are the tables of operations, from which it reads facts."""
+    for folder in ("kernel/llvm", "graph/ops"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "graph/element_ops.py").write_text("one")
+    (tmp_path / path).write_text("one")
+    monkeypatch.setattr(disk_cache, "__file__", str(tmp_path / "kernel" / "disk_cache.py"))
     before = disk_cache.compiler_digest()
-    (tmp_path / "lower.py").write_text("two")
+    (tmp_path / path).write_text("two")
     assert disk_cache.compiler_digest() != before
 
 
@@ -301,10 +316,10 @@ def emitted(function):
 
 def test_a_kernel_comes_from_disk_and_not_from_numba(kept, monkeypatch):
     emitter, source = emitted(np.exp)
-    codegen.compiled(source, emitter.names, emitter.symbols, on_disk=True)
+    codegen.compiled(source, emitter.names, emitter.symbols, on_disk=True, fast=False)
     assert kept.contents().kernels == 1
     monkeypatch.setattr(codegen, "object_code", None)
-    address, owner = codegen.compiled(source, emitter.names, emitter.symbols, on_disk=True)
+    address, owner = codegen.compiled(source, emitter.names, emitter.symbols, on_disk=True, fast=False)
     assert address and owner is not None
 
 
@@ -320,7 +335,7 @@ def test_what_lasts_no_longer_than_the_process_is_not_kept(kept, caplog):
     symbol = symbols.loop_symbol(unknown, 0, (1, 2))
     assert not symbols.lasts(symbol) and symbols.lasts(symbols.loop_symbol(np.exp, 0, (3, 4)))
     assert not symbols.lasts(symbols.loop_symbol(np.exp, 0, (5, 6)))  # somebody has changed NumPy's table
-    codegen.compiled("def kernel(frame):\n    return 7\n", {}, {"loop_0": symbol}, on_disk=True)
+    codegen.compiled("def kernel(frame):\n    return 7\n", {}, {"loop_0": symbol}, on_disk=True, fast=False)
     assert kept.contents().kernels == 0 and "means something in this process alone" in lines(caplog)[0]
 
 

@@ -16,7 +16,7 @@ NUMBERS = [0.0, 5e-324, 1e-310, 0.3, 0.5, 1.0, -1.5, 2.0, 3e5, -2.0 ** 900, 1.7e
 
 def run(source, names, *words):
     address, owner = codegen.compiled("def kernel(frame):\n    return %s\n" % source,
-                                           dict(intrinsics.INTRINSICS, **names), {})
+                                           dict(intrinsics.INTRINSICS, **names), {}, on_disk=False, fast=False)
     frame = (ctypes.c_int64 * 4)(*words)
     result = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)(ctypes.addressof(frame))
     del owner

@@ -315,5 +315,5 @@ def between(low, high):
 def test_unit_strides_are_vectorised(builder):
     graph = verify(builder.graph)
     emitter = KernelEmitter(graph, FrameLayout(graph), make_plan(graph, PLAIN), PLAIN)
-    made = codegen.library(emitter.source("kernel"), emitter.names)
+    made = codegen.library(emitter.source("kernel"), emitter.names, False)
     assert re.search(r"<\d+ x double>", made.get_llvm_str())

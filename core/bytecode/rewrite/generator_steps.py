@@ -47,7 +47,7 @@ else:
     )
 
 __all__ = [
-    "START", "GeneratorCode", "Resumed", "StepLiveness", "begins_by_call", "delegating", "readable", "resumed"]
+    "START", "GeneratorCode", "Resumed", "StepLiveness", "begins_by_call", "readable", "resumed"]
 
 
 class GeneratorCode:

@@ -1,6 +1,7 @@
-"""The analysed code of functions that are inlined into one function, kept from one capture to the next.
+"""The analysed code of functions that are inlined into one function, kept while an entry is captured again and again.
 
-`State` owns an `InlinedCode`, and each capture's inliner reads it. It holds code objects, and no values of a program.
+`State` owns an `InlinedCode`, and each capture's inliner reads it. It holds code objects, so it is cleared as soon as
+an entry serves calls: the program's functions must die as they do without pijit.
 """
 
 from __future__ import annotations
@@ -20,16 +21,11 @@ class InlinedCode:
 
     def __init__(self) -> None:
         #: By the id of a code object and the question: the code object, which keeps the id its own, and the answer.
-        self._used: Dict[Any, Tuple[CodeType, Any]] = {}
-        self._used_before: Dict[Any, Tuple[CodeType, Any]] = {}
-
-    def renew(self) -> None:
-        """Begin the captures of an entry. Code that those of the last entry have not used is dropped."""
-        self._used_before, self._used = self._used, {}
+        self._answers: Dict[Any, Tuple[CodeType, Any]] = {}
 
     def clear(self) -> None:
         """Drop all code."""
-        self._used_before, self._used = {}, {}
+        self._answers = {}
 
     def callee(self, code: CodeType, free: Sequence[str], kept: Sequence[str]) -> AnalysedCode:
         """See `analysed_callee`."""
@@ -54,8 +50,8 @@ class InlinedCode:
         return self._answer(code, ("plan", point, names), lambda: self.generator(code).plan(point, names))
 
     def _answer(self, code: CodeType, question: Hashable, make: Callable[[], _T]) -> _T:
-        key, used = (id(code), question), self._used
-        found = used.get(key) or self._used_before.get(key) or (code, make())
-        used[key] = found
+        key, answers = (id(code), question), self._answers  # another thread may clear them meanwhile
+        found = answers.get(key) or (code, make())
+        answers[key] = found
         answer: _T = found[1]
         return answer

@@ -135,8 +135,6 @@ def _scalar_attribute(interpreter: Interpreter, owner: Abstract, name: str) -> A
 
 
 def _array_attribute(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
-    if method_of(owner, name) is not None:
-        return Method(owner, name)
     model = entry_of(ATTRIBUTE, np.ndarray, name)
     if model is not None:
         return cast(Abstract, model(interpreter, owner, name))

@@ -88,7 +88,7 @@ class AbstractInterpreter:
     JUMP. ``derived``: a call is being made whose result is not that of the instruction.
     """
 
-    # Operations that recur into each other: functions of the modules that they are named by.
+    # Operations that call each other. The functions are in the modules named here.
     attribute = attributes.attribute
     binary = operators.binary
     call = calls.call

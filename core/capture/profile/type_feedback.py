@@ -23,7 +23,7 @@ from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Optional, Set
 from pijit.core import _launcher
 from pijit.core.bytecode.assembler import natives
 from pijit.core.capture.state.frame_state import join
-from pijit.core.capture.values.element_types import LOOKED_AT, list_like
+from pijit.core.capture.values.element_types import DEEPEST_TUPLE, LOOKED_AT, list_like
 from pijit.core.capture.values.key_value_types import type_like
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -109,13 +109,16 @@ def _forgets(both: Abstract, kind: Abstract, observed: Abstract) -> bool:
     return isinstance(both, Unknown) and not (isinstance(kind, Unknown) and isinstance(observed, Unknown))
 
 
-def _like(value: Any, index: int) -> Abstract:
-    """The abstract value that is kept for an observed value; a tuple keeps the types of its items."""
+def _like(value: Any, index: int, depth: int = 0) -> Abstract:
+    """The abstract value that is kept for an observed value; a tuple keeps the types of its items.
+
+    ``depth`` is the number of tuples that contain it.
+    """
     observed, kind = abstract_of(value, defined_at=index), type(value)
     if not isinstance(observed, OpaqueObject):
         return observed
-    if kind is tuple and len(value) <= MAX_ITEMS:
-        items = [_like(item, index) for item in value]
+    if kind is tuple and len(value) <= MAX_ITEMS and depth < DEEPEST_TUPLE:
+        items = [_like(item, index, depth + 1) for item in value]
         unknown = Unknown("PJ218", index)
         return Sequence([unknown if isinstance(item, Const) else item for item in items], defined_at=index)
     if kind is list:

@@ -34,46 +34,54 @@ LONGEST_TUPLE = 8
 """The maximum length of tuples in a list whose items a read loads all at once."""
 DEEPEST = 3
 """Nesting depth up to which lists and tuples in lists are distinguished by their elements."""
+DEEPEST_TUPLE = 4
+"""Nesting depth up to which tuples in tuples are distinguished by their items. A list may be made of nested tuples."""
 
 
-def type_of(value: Abstract, depth: int = 0) -> Optional[Type]:
-    """The graph type with which a read loads a value like this, or None if no read can."""
-    return LOADED_TYPES[type(value)](value, depth)
+def type_of(value: Abstract, depth: int = 0, tuples: int = 0) -> Optional[Type]:
+    """The graph type with which a read loads a value like this, or None if no read can.
+
+    Arguments:
+        value: the value.
+        depth: the number of lists that contain it, also through tuples. A list may contain itself.
+        tuples: the number of tuples right around it.
+    """
+    return LOADED_TYPES[type(value)](value, depth, tuples)
 
 
-def _not_loaded(value: Abstract, depth: int) -> Optional[Type]:
+def _not_loaded(value: Abstract, depth: int, tuples: int) -> Optional[Type]:
     return None
 
 
-def _type_of_typed(value: TypedValue, depth: int) -> Optional[Type]:
+def _type_of_typed(value: TypedValue, depth: int, tuples: int) -> Optional[Type]:
     return value.type
 
 
-def _type_of_constant(value: Const, depth: int) -> Optional[Type]:
-    return number_type(value) or (Object(str) if type(value.object) is str else _type_of_list(value, depth))
+def _type_of_constant(value: Const, depth: int, tuples: int) -> Optional[Type]:
+    return number_type(value) or (Object(str) if type(value.object) is str else _type_of_list(value, depth, tuples))
 
 
-def _type_of_list(value: Abstract, depth: int) -> Optional[Type]:
+def _type_of_list(value: Abstract, depth: int, tuples: int) -> Optional[Type]:
     """The type of a list, unless it is nested too deeply."""
     return list_type(value, depth + 1) if value.python is list and depth < DEEPEST - 1 else None
 
 
-def _type_of_opaque(value: OpaqueObject, depth: int) -> Optional[Type]:
+def _type_of_opaque(value: OpaqueObject, depth: int, tuples: int) -> Optional[Type]:
     sample = value.sample
-    if type(sample) is tuple and len(sample) <= LONGEST_TUPLE:
-        return _row([abstract_of(item) for item in sample])
+    if type(sample) is tuple and len(sample) <= LONGEST_TUPLE and tuples < DEEPEST_TUPLE:
+        return _tuple_type([abstract_of(item) for item in sample], depth, tuples)
     if not (is_exactly(sample, (list, dict)) or is_plain_tuple(sample)):
         return None
-    return _type_of_instance(value, depth)
+    return _type_of_instance(value, depth, tuples)
 
 
-def _type_of_instance(value: Union[Instance, OpaqueObject], depth: int) -> Optional[Type]:
+def _type_of_instance(value: Union[Instance, OpaqueObject], depth: int, tuples: int) -> Optional[Type]:
     known = value.python
-    return _type_of_list(value, depth) or (Object(known) if is_among(known, READABLE) else None)
+    return _type_of_list(value, depth, tuples) or (Object(known) if is_among(known, READABLE) else None)
 
 
-def _type_of_tuple(value: Sequence, depth: int) -> Optional[Type]:
-    return _row(value.items)
+def _type_of_tuple(value: Sequence, depth: int, tuples: int) -> Optional[Type]:
+    return _tuple_type(value.items, depth, tuples) if tuples < DEEPEST_TUPLE else Object(tuple)
 
 
 LOADED_TYPES: ClassTable[Callable[..., Optional[Type]]] = ClassTable({
@@ -89,8 +97,8 @@ LOADED_TYPES: ClassTable[Callable[..., Optional[Type]]] = ClassTable({
 """The type with which a read loads a value, by the class of the value."""
 
 
-def _row(items: SequenceType[Abstract]) -> Optional[Type]:
-    kinds = [type_of(item) for item in items]
+def _tuple_type(items: SequenceType[Abstract], depth: int, tuples: int) -> Optional[Type]:
+    kinds = [type_of(item, depth, tuples + 1) for item in items]
     return None if None in kinds else Holding(tuple, tuple(kinds))
 
 

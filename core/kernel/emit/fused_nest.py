@@ -106,7 +106,8 @@ def write_operands(emitter: KernelEmitter, group: List[Op]) -> Tuple[
 
 def flags_of(emitter: KernelEmitter, group: List[Op]) -> FlagPlan:
     """The plan of a nest's flags. A choice that is written alone has none and raises no flags."""
-    return emitter.plan.groups.flags.get(group[-1], NO_FLAGS)
+    plans, last = emitter.plan.groups.flags, group[-1]
+    return NO_FLAGS if last.name == "where" and last not in plans else plans[last]
 
 
 def write_group(emitter: KernelEmitter, group: List[Op]) -> None:

@@ -23,8 +23,8 @@ from pijit.core.kernel.symbols import Meaning, lasts
 SYMBOL = "pijit_kernel"
 
 
-def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning], on_disk: bool = False,
-             fast: bool = False) -> Tuple[int, Any]:
+def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning], on_disk: bool,
+             fast: bool) -> Tuple[int, Any]:
     """Machine code for the source of a function ``kernel``: (address, owner of the code).
 
     Arguments:
@@ -62,12 +62,12 @@ def _kept(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning], fast:
     return code
 
 
-def object_code(source: str, names: Dict[str, Any], fast: bool = False) -> bytes:
+def object_code(source: str, names: Dict[str, Any], fast: bool) -> bytes:
     """The object file of a source."""
     return library(source, names, fast).emit_native_object()  # type: ignore[no-any-return]
 
 
-def library(source: str, names: Dict[str, Any], fast: bool = False) -> Any:
+def library(source: str, names: Dict[str, Any], fast: bool) -> Any:
     """numba's code library of a source; its ``get_llvm_str`` and ``get_asm_str`` show the LLVM IR and the assembly."""
     ask_permission(source)
     fork_safety.load(_imports)

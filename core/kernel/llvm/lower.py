@@ -265,7 +265,7 @@ def _structure(node: Any) -> Any:
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Call):
-        return (_structure(node.func), *map(_structure, node.args))
+        return (_structure(node.func), *map(_structure, node.args), *map(ast.dump, node.keywords))
     return type(node), ast.dump(node)
 
 

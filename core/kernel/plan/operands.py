@@ -46,7 +46,7 @@ class Name(Operand):
 class ConstantOperand(Operand):
     """A number. Its text may be a call, such as ``narrow((0.5))``, which a variable holds if it is needed twice.
 
-    Constants are equal if their numbers are equal and have one type, in whatever form they are written.
+    Constants are equal if their numbers have one type and the same bits, in whatever form they are written.
     """
 
     __slots__ = ("value",)
@@ -57,10 +57,10 @@ class ConstantOperand(Operand):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ConstantOperand) and type(self.value) is type(other.value) \
-            and bool(self.value == other.value)
+            and repr(self.value) == repr(other.value)  # tells zeros by their sign, and NaN is itself
 
     def __hash__(self) -> int:
-        return hash(self.value)
+        return hash(repr(self.value))
 
     @property
     def is_finite(self) -> bool:

@@ -7,7 +7,7 @@ import types
 import pytest
 
 from pijit.core import _hook
-from pijit.core._hook import JitFunction, EntryTiming
+from pijit.core._hook import EntryTiming, JitFunction
 from pijit.guards._evaluate import EntryCache
 from pijit.guards.guard import IsType
 from pijit.guards.program import GuardProgram

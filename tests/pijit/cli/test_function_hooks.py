@@ -189,7 +189,10 @@ def test_a_recursion_that_never_returns_becomes_hot(hook):
     exec("def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)", namespace)
     fib = namespace["fib"]
     target, asked = hook(fib, 2 * 10 ** 7)
-    assert fib(27) == 196418
+    for n in range(27, 34):  # on a busy machine the sampler's thread may wait for long
+        assert fib(n) > 0
+        if len(asked) >= 2:
+            break
     assert len(asked) >= 2 and asked[1] >= 2 * 10 ** 7
 
 

@@ -180,6 +180,8 @@ def call_chr(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     if kind is None or kind.dtype.kind not in "iu":
         raise Break("PJ203", operand=describe(arguments[0]))
     return made_text(interpreter, "builtins.chr", arguments)
+
+
 TEXT = Object(str)
 
 

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from typing import Any, List, Optional
 
 from pijit.core.capture.models.containers import characters, contents, expectations, key_operands, reads
-from pijit.core.capture.models.containers.contents import ITEM_KEYS, _compare_plainly, is_plain
+from pijit.core.capture.models.containers.contents import ITEM_KEYS, compare_plainly, is_plain
 from pijit.core.capture.models.containers.lexicographic_order import ORDERS, compare_in_order
 from pijit.core.capture.models.containers.ranges import range_contains
 from pijit.core.capture.models.objects import stored_values
@@ -99,7 +99,7 @@ def compare_objects(interpreter: Interpreter, symbol: str, left: Abstract, right
     if is_plain(left) and is_plain(right):
         return _fold_comparison(symbol, left.object, right.object)
     kinds = tuple_class(interpreter, left), tuple_class(interpreter, right)
-    if symbol in UNORDERED and isinstance(left, Const) and isinstance(right, Const) and _compare_plainly(kinds):
+    if symbol in UNORDERED and isinstance(left, Const) and isinstance(right, Const) and compare_plainly(kinds):
         return _fold_comparison(symbol, left.object, right.object)
     if symbol in ORDERS and kinds[0] is kinds[1] and is_among(kinds[0], (tuple, list)):
         return compare_in_order(interpreter, symbol, left, right)

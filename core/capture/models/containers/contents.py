@@ -115,7 +115,7 @@ def key_at(interpreter: Interpreter, owner: Abstract, position: int) -> Const:
 def holds_item(interpreter: Interpreter, owner: Abstract, key: Any) -> bool:
     """Whether a container from outside has an item at this position or key, under a guard."""
     if isinstance(owner, KnownContainer):
-        return _position(owner, key) is not None
+        return known_position(owner, key) is not None
     if not is_container(owner):
         raise Break("PJ203", operand=describe(owner))
     found = _look(owner, key) is not UNBOUND
@@ -178,7 +178,7 @@ def list_item(interpreter: Interpreter, owner: Instance, index: Value) -> Number
     return Number(kind, item)
 
 
-def _position(owner: KnownContainer, key: Any) -> Optional[int]:
+def known_position(owner: KnownContainer, key: Any) -> Optional[int]:
     """The position of an item in a list or dict that the function made; None if it is absent."""
     if not is_exactly(key, ITEM_KEYS):
         raise Break("PJ205", index=type_name(type(key)))
@@ -210,7 +210,7 @@ def is_plain(value: Abstract) -> TypeGuard[Const]:
                                                                                 for item in value.object))
 
 
-def _compare_plainly(kinds: Any) -> bool:
+def compare_plainly(kinds: Any) -> bool:
     """Whether constants of these classes compare by identity, or as dtypes do."""
     if any(issubclass(kind, np.dtype) for kind in kinds):
         return all(issubclass(kind, (np.dtype, str, type)) for kind in kinds)
@@ -242,6 +242,8 @@ def is_short(interpreter: Interpreter, value: Abstract) -> bool:
                 and not expectations.is_changing(interpreter, value))
     known = isinstance(value, (Sequence, KnownContainer)) or is_virtual_tuple(value) or is_virtual_list(value)
     return known or isinstance(value, Const) and type(value.object) is tuple
+
+
 OWN_READS = ("__getitem__", "__len__", "__iter__")
 
 

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict, deque
 from typing import Any, List, Optional
 
 from pijit.core.capture.models.containers import constructions, contents, expectations, reads
-from pijit.core.capture.models.containers.contents import ITEM_KEYS, _position, is_container, named_items
+from pijit.core.capture.models.containers.contents import ITEM_KEYS, is_container, known_position, named_items
 from pijit.core.capture.models.containers.deques import item_of_deque
 from pijit.core.capture.models.containers.ranges import range_item
 from pijit.core.capture.models.objects import locations, stored_values
@@ -60,7 +60,7 @@ def container_item(interpreter: Interpreter, owner: Abstract, index: Abstract) -
     if is_container(owner):
         return contents.item(interpreter, owner, key)
     if isinstance(owner, KnownContainer):
-        position = _position(owner, key)
+        position = known_position(owner, key)
         if position is None:
             raise Break("PJ205", index=describe(index))
         return owner.items[position]

@@ -1,6 +1,6 @@
 """Lexicographic comparison of tuples and lists.
 
-Called by `contents` for ``<`` and the other orderings.
+Called by `comparisons` for ``<`` and the other orderings.
 """
 
 from __future__ import annotations

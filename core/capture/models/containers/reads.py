@@ -3,7 +3,7 @@
 The kernel reads an item when the instruction is reached. It exits before the read where the item is missing or of
 another type. So earlier effects and aliases of the container do not matter.
 
-The expected type comes from type feedback, or else from the items that the container has during capture.
+`expectations` has the expected types.
 """
 
 from __future__ import annotations
@@ -62,9 +62,8 @@ def item_of_list(interpreter: Interpreter, owner: Instance, index: Value) -> Abs
 def has_key_now(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abstract:
     """``index in owner`` of a dict or set that changes, or of any computed key."""
     rely_if_counter(interpreter, owner, "__contains__")
-    flag = interpreter.emit("has_key", [interpreter.object_value(owner), key_operands.key_value(interpreter, index)],
-                            FLAG,
-                            exits=True)
+    operands = [interpreter.object_value(owner), key_operands.key_value(interpreter, index)]
+    flag = interpreter.emit("has_key", operands, FLAG, exits=True)
     return Number(BOOL, interpreter.emit("flag", [flag], BOOL))
 
 

@@ -117,6 +117,8 @@ def stored_scalar(interpreter: Interpreter, value: Abstract, question: SampleOpe
             exits = False
         return interpreter.emit("cast", [ssa], want, exits=exits)
     raise Break("PJ203", operand="%r stored into %s" % (have, dtype))
+
+
 ALWAYS_FIT = ("bi", "bu", "bf", "bc", "ib", "ub", "fb")
 MAY_FIT = ("if", "uf", "ff", "ii", "iu", "uu", "ui", "ic", "uc", "fc", "cc")
 """Kinds of a number and of the elements that hold it."""

@@ -31,9 +31,3 @@ def require_shape(interpreter: Interpreter, one: Tensor, other: Tensor) -> None:
         lengths = [interpreter.emit("dim", [ssa_value(array)], WORD, {"axis": axis}) for array in (one, other)]
         flag = interpreter.emit("compare", lengths, FLAG, {"operator": "=="})
         interpreter.emit("require", [flag], None, exits=True)
-
-
-def dim(interpreter: Interpreter, owner: Tensor, axis: int) -> Value:
-    """The length of an axis as a Python int."""
-    return interpreter.emit("same", [interpreter.emit("dim", [ssa_value(owner)], WORD, {"axis": axis})],
-                            INT)

@@ -306,7 +306,8 @@ def call_roll(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
         return library.invoke(interpreter, FUNCTIONS["roll"], arguments, keywords)
     array = cast(Tensor, named["a"])
     for axis, shift in steps:
-        places = interpreter.word(interpreter.binary("%", shift, Number(INT, shapes.dim(interpreter, array, axis))))
+        length = Number(INT, shapes.dimension(interpreter, array, axis))
+        places = interpreter.word(interpreter.binary("%", shift, length))
         kind = Array(array.type.dtype, array.type.ndim, "C")
         array = Tensor(kind, interpreter.emit("roll", [ssa_value(array), places], kind, {"axis": axis}, exits=True))
     # without an axis NumPy rolls a flat array and reshapes the result, which is a view

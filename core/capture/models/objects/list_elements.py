@@ -3,7 +3,7 @@
 The class is checked where an element is read. So the contents of the class are guarded once for all elements. An
 attribute is read at run time, where Python looks it up. The kernel exits where that runs code or finds another type
 than the samples have. Where a capture cannot do what the program does with such objects, it begins again, and the
-iterator of that list stays bytecode. Called by `reads`, and by the interpreter's attribute reads and stores.
+iterator of that list stays bytecode. The interpreter's attribute reads and stores call this module.
 """
 
 from __future__ import annotations

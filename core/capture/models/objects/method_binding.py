@@ -151,5 +151,5 @@ def _class_and_first_argument(interpreter: Interpreter) -> Tuple[Abstract, Abstr
         raise Break("PJ201", callee="super")
     number = len(function.cellvars) + function.freevars.index("__class__")
     sample, paths = interpreter.context.find_cell(number, interpreter, "__class__")
-    return interpreter.use(locations.known_object(interpreter, sample,
-                                                  *paths)), interpreter.use(interpreter.state.locals[first])
+    cell = interpreter.use(locations.known_object(interpreter, sample, *paths))
+    return cell, interpreter.use(interpreter.state.locals[first])

@@ -91,7 +91,7 @@ class Ready(NamedTuple):
 register_entry(MANAGER, np.errstate, Ready(entered))
 register_entry(MANAGER, contextlib.suppress, Ready(suppressing))
 register_entry(MANAGER, contextlib.nullcontext,
-         Ready(doing_nothing, lambda interpreter, owner: (owner, [*owner.items, Const(None)][0])))
+               Ready(doing_nothing, lambda interpreter, owner: (owner, [*owner.items, Const(None)][0])))
 register_entry(MANAGER, GENERATOR, Ready(generating, _enter_generator, _leave_generator))
 
 
