@@ -1,7 +1,7 @@
 """The analysed code of functions that are inlined into one function, kept while an entry is captured again and again.
 
 `State` owns an `InlinedCode`, and each capture's inliner reads it. It holds code objects, so it is cleared as soon as
-an entry serves calls: the program's functions must die as they do without pijit.
+an entry serves calls: functions of the program must die at the same time as in plain Python.
 """
 
 from __future__ import annotations

@@ -115,11 +115,11 @@ def spin(rounds):
         pass
 
 one = launcher(lambda n: (spin(20), (0, n))[1])
-one.timing, one.clock, declined = LoopTiming(lambda *verdict: None, 0), True, 0
+one.timing, one.clock, misses = LoopTiming(lambda *verdict: None, 0), True, 0
 timing = one.timing
 for number in range(3000):
     now[0] = 1000 + number
     for _ in range(2):
-        declined += one.callable(1)[0] == MISS
-assert timing.state in ("kept", "measuring") and declined == 0
+        misses += one.callable(1)[0] == MISS
+assert timing.state in ("kept", "measuring") and misses == 0
 """)
