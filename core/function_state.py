@@ -299,12 +299,15 @@ class State:
         self.entries = [other for other in self.entries if other is not entry]
         return self._with_entry(Pending(_weakly(self.on_visit), entry.feedback.observed), code, roots, why)
 
+    def entry_for(self, roots: Tuple[Any, ...]) -> Optional[Entry]:
+        """The entry that serves a call with these locals, globals and builtins, or None."""
+        return next((entry for entry in self.entries
+                     if not entry.program.retired and entry.program.explain_failure(*roots) is None), None)
+
     def _served_meanwhile(self, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
         """The code that another thread has captured for calls like this one since this one missed, or None."""
-        for entry in self.entries:
-            if not entry.program.retired and entry.program.explain_failure(*roots) is None:
-                return entry.code.linked
-        return None
+        entry = self.entry_for(roots)
+        return entry.code.linked if entry is not None else None
 
     def _observed(self, pending: Pending, code: types.CodeType, roots: Tuple[Any, ...],
                   start: Optional[Start] = None) -> types.CodeType:

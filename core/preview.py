@@ -119,22 +119,28 @@ def _whole(result: Capture, static_roots: Optional[Tuple[Any, ...]]) -> Union[Wh
         names[one.index] if type(one) is Local and one.index < len(names) else None for one in inputs), returning)
 
 
-def prepare(state: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-    """Compile a function for a call with these arguments.
+def prepare(state: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> int:
+    """Compile a function for a call with these arguments. Returns the number of kernels.
 
     If no value has to be observed, such calls are hits from the first one on. Otherwise they find the kernels.
+
+    Raises: TypeError if the arguments do not fit the parameters.
     """
+    roots = _roots(state.function, args, kwargs)
     pending = Pending()
     try:
-        entry = make_entry(state, state.function.__code__, _roots(state.function, args, kwargs), ObservedKinds(),
-                           pending, "")
-        if not entry.feedback.observers and not (entry.reports.breaks and one_graph(state.config)):
+        known = state.entry_for(roots)
+        entry = known or make_entry(state, state.function.__code__, roots, ObservedKinds(), pending, "")
+        whole = not (entry.reports.breaks and one_graph(state.config))
+        if known is None and whole and not entry.feedback.observers:
             state.add(pending, entry)
+        return sum(segment.kind == "kernel" for segment in entry.reports.segments)
     except TypeHintWarning:
         raise
     except Exception as error:
         raise_asynchronous(error)
         report_internal("PJ901", state.py_func.__qualname__, error)
+        return 0
 
 
 def _roots(function: types.FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[Any, ...]:

@@ -32,6 +32,7 @@ from pijit.logs import set_logs
 from pijit.reporting.report import Report
 
 if TYPE_CHECKING:
+    from pijit.ahead_of_time import warmup
     from pijit.compare import Difference
     from pijit.core.hinting import TypeHintWarning, hint
     from pijit.core.tape.errors import GradientError, GradientWarning
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from pijit.signature import Symbol, Tensor
 
 _LATER = {name: module for module, names in {
+    "pijit.ahead_of_time": ["warmup"],
     "pijit.compare": ["Difference"],
     "pijit.core.hinting": ["TypeHintWarning", "hint"],
     "pijit.core.tape.errors": ["GradientError", "GradientWarning"],
@@ -79,4 +81,4 @@ __all__ = [
     "UnsupportedPythonWarning", "__version__", "check", "checkpoint", "custom_vjp", "disable", "dump", "explain",
     "get_code_extra", "get_context", "grad", "hint", "info", "jit", "jit_class", "load_ipython_extension",
     "ms_function", "no_grad", "nondifferentiable", "reset", "set_context", "set_logs", "stance", "stop_gradient",
-    "unload_ipython_extension", "value_and_grad", "vjp"]
+    "unload_ipython_extension", "value_and_grad", "vjp", "warmup"]

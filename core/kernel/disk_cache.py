@@ -3,8 +3,12 @@
 The process runs the machine code that it reads. So it never reads a file or folder that another user owns, may write
 to, or may replace (file_ownership.py). A damaged file is not used: its kernel is compiled again and the file replaced.
 
-A file appears complete, by a rename, so readers and writers need no lock; only the removal of the oldest files takes
-one. An error here must never make a call fail. Each kind of error is noted once in the log `pijit.cache`.
+A file appears complete, by a rename, so readers and writers need no lock. The removal of the oldest files takes one,
+and so does a process that compiles a kernel, so that others wait for its file (compile_lock.py).
+
+Folders that an administrator fills are read, too, and never written: those of PIJIT_SHARED_CACHE_DIRS, whose files
+may also belong to root. An error here must never make a call fail. Each kind of error is noted once in the log
+`pijit.cache`.
 """
 
 from __future__ import annotations
@@ -19,12 +23,13 @@ import os
 import stat
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Set, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Collection, Dict, Iterator, List, Optional, Set, Tuple
 
 import numpy as np
 
 from pijit._version import __version__
-from pijit.core.kernel.file_ownership import Distrust, check_folders_above, check_owner, make_private
+from pijit.core.kernel.compile_lock import compile_lock, is_lock
+from pijit.core.kernel.file_ownership import ROOT, Distrust, check_folders_above, check_owner, make_private
 from pijit.core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -41,12 +46,14 @@ SUPPORTED = hasattr(os, "geteuid") and os.open in os.supports_dir_fd
 """Whether this system can tell who may have written a file."""
 
 _DIGEST = hashlib.sha256().digest_size
-_FILE_LIMIT = 2 ** 26
+FILE_LIMIT = 2 ** 26
 """Bytes of the largest file that is read."""
 _DAY, _HOUR = 86400.0, 3600.0
 
 logger = logging.getLogger("pijit.cache")
 _noted: Set[Tuple[str, str]] = set()
+used_keys: Dict[str, None] = {}
+"""The keys that this process has read or written, in the order of their first use; kernel_archive.py packs them."""
 
 
 class Contents(NamedTuple):
@@ -151,44 +158,94 @@ def default_path() -> str:
     return os.path.join(shared, "pijit")
 
 
+def shared_paths() -> List[str]:
+    """The folders of PIJIT_SHARED_CACHE_DIRS, which are read only, in the order in which they are searched."""
+    named = os.environ.get("PIJIT_SHARED_CACHE_DIRS", "").split(os.pathsep)
+    return [os.path.abspath(os.path.expanduser(path)) for path in named if path]
+
+
+def find(key: str) -> Optional[bytes]:
+    """The data under a key, from the user's cache folder or a shared one, or None."""
+    code = DiskCache().load(key)
+    for path in shared_paths() if code is None else ():
+        code = DiskCache.shared(path).load(key)
+        if code is not None:
+            break
+    return code
+
+
 class DiskCache:
     """The kernels in a folder. Only ``clear`` raises errors of the file system.
 
-    Example: ``code = Store().load(key)``
+    Example: ``code = DiskCache().load(key)``
+
+    Attributes:
+        path: the folder.
+        owners: the users whose files are read; None: this user.
     """
 
-    __slots__ = ("path",)
+    __slots__ = ("path", "owners")
     _written = SIZE_CAP  # so the first kernel that a process writes makes it check the size of the folder
 
-    def __init__(self, path: Optional[str] = None) -> None:
+    def __init__(self, path: Optional[str] = None, owners: Optional[Collection[int]] = None) -> None:
         self.path = default_path() if path is None else path
+        self.owners = owners
+
+    @classmethod
+    def shared(cls, path: str) -> DiskCache:
+        """The kernels of a shared folder, which root may have written."""
+        return cls(path, (os.geteuid(), ROOT))
 
     def load(self, key: str) -> Optional[bytes]:
         """The object file under a key, or None."""
         try:
             with self._folder() as folder:
-                return unpacked(key, _read(folder, key + SUFFIX))
+                code = unpacked(key, _read(folder, key + SUFFIX, self.owners))
+            used_keys[key] = None
+            return code
         except FileNotFoundError:
             return None
         except (OSError, Distrust) as error:
             _note("not read", self.path, key, error)
             return None
 
-    def save(self, key: str, code: bytes) -> None:
-        """Keep an object file under a key."""
+    def save(self, key: str, code: bytes) -> bool:
+        """Keep an object file under a key. Returns whether that was possible."""
         data = packed(key, code)
         try:
-            with contextlib.suppress(FileNotFoundError):
-                check_folders_above(self.path)
-            make_private(self.path)
+            self._make_folder()
             with self._folder() as folder:
                 _write(folder, key + SUFFIX, data)
+                used_keys[key] = None
                 DiskCache._written += len(data)
                 if DiskCache._written > SIZE_CAP // 16:
                     DiskCache._written = 0
                     _trim(folder)
         except (OSError, Distrust) as error:
             _note("not kept", self.path, key, error)
+            return False
+        return True
+
+    def keys(self) -> List[str]:
+        """The keys of all kernels. Raises OSError or Distrust if the folder cannot be read."""
+        try:
+            with self._folder() as folder:
+                return sorted(name[:-len(SUFFIX)] for _, _, name in _rows(folder))
+        except FileNotFoundError:
+            return []
+
+    def make_once(self, key: str, make: Callable[[], bytes]) -> bytes:
+        """The object file under a key that was not found: made and kept, unless another process makes it meanwhile."""
+        with contextlib.ExitStack() as held:
+            with contextlib.suppress(OSError, Distrust):
+                self._make_folder()
+                held.enter_context(compile_lock(held.enter_context(self._folder()), key))
+                code = self.load(key)
+                if code is not None:
+                    return code
+            code = make()
+            self.save(key, code)
+        return code
 
     def contents(self) -> Contents:
         """The number and total size of the kernels."""
@@ -207,6 +264,9 @@ class DiskCache:
         try:
             with self._folder() as folder:
                 rows = _rows(folder)
+                for name in os.listdir(folder):
+                    if is_lock(name):
+                        _remove(folder, name)
                 for _, _, name in rows:
                     try:
                         os.unlink(name, dir_fd=folder)
@@ -220,6 +280,12 @@ class DiskCache:
             raise errors[0]
         return len(rows) - len(errors)
 
+    def _make_folder(self) -> None:
+        """Make the folder if it does not exist. Raises OSError or Distrust."""
+        with contextlib.suppress(FileNotFoundError):
+            check_folders_above(self.path)
+        make_private(self.path)
+
     @contextlib.contextmanager
     def _folder(self) -> Iterator[int]:
         """A descriptor of the folder. Raises Distrust if another user can write to the folder or replace it."""
@@ -229,25 +295,25 @@ class DiskCache:
             check_folders_above(self.path)
             raise
         try:
-            check_owner(os.fstat(folder), "the folder")
+            check_owner(os.fstat(folder), "the folder", self.owners)
             check_folders_above(self.path)
             yield folder
         finally:
             os.close(folder)
 
 
-def _read(folder: int, name: str) -> bytes:
-    """The contents of a file that no other user can have written. Raises OSError or Distrust."""
+def _read(folder: int, name: str, owners: Optional[Collection[int]] = None) -> bytes:
+    """The contents of a file that only these users, by default this one, can have written. Raises OSError, Distrust."""
     descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _FILE_LIMIT:
+        if not stat.S_ISREG(found.st_mode) or found.st_size > FILE_LIMIT:
             raise Distrust("it is no file of pijit's")
-        check_owner(found, "it")
+        check_owner(found, "it", owners)
         if time.time() - found.st_mtime > _DAY:
             with contextlib.suppress(OSError):
                 os.utime(descriptor)  # the time of the last use decides which kernels are removed
-        return file.read(_FILE_LIMIT)
+        return file.read(FILE_LIMIT)
 
 
 def _write(folder: int, name: str, data: bytes) -> None:

@@ -1,28 +1,30 @@
 """File ownership: checks that only this user can write to a file of machine code, or replace its folder.
 
-`disk_cache.Store` makes these checks before it reads or writes.
+`disk_cache.DiskCache` makes these checks before it reads or writes.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from typing import Iterator, Tuple
+from typing import Collection, Iterator, Optional, Tuple
 
 MAX_LINKS = 40
 """The number of symbolic links that one path may lead through, as on Linux."""
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-_ROOT = 0
+ROOT = 0
+"""The user number of the administrator."""
 
 
 class Distrust(Exception):
     """The reason why a file or folder is not used, as a sentence."""
 
 
-def check_owner(found: os.stat_result, what: str) -> None:
-    """Raise Distrust unless only this user can write to the file or folder."""
-    if found.st_uid != os.geteuid():
+def check_owner(found: os.stat_result, what: str, owners: Optional[Collection[int]] = None) -> None:
+    """Raise Distrust unless the file or folder belongs to one of ``owners``, by default this user, who alone may write
+    to it."""
+    if found.st_uid not in ((os.geteuid(),) if owners is None else owners):
         raise Distrust("%s belongs to another user" % what)
     if found.st_mode & _OTHERS_WRITE:
         raise Distrust("others may write to %s" % what)
@@ -37,7 +39,7 @@ def check_folders_above(path: str) -> None:
     for step, found in _way(os.path.join(os.getcwd(), path)):
         link = stat.S_ISLNK(found.st_mode)
         what = "the %s %s on the way to it" % ("link" if link else "folder", step)
-        if found.st_uid not in (_ROOT, os.geteuid()):
+        if found.st_uid not in (ROOT, os.geteuid()):
             raise Distrust("%s belongs to another user" % what)
         if not link and found.st_mode & _OTHERS_WRITE and not found.st_mode & stat.S_ISVTX:
             raise Distrust("others may write to %s" % what)

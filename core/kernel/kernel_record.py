@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 from pijit.core import _launcher
 from pijit.core._hook import KernelFunction
 from pijit.core.kernel import symbols
-from pijit.core.kernel.disk_cache import DiskCache
+from pijit.core.kernel.disk_cache import find
 from pijit.core.kernel.llvm import codegen
 from pijit.core.kernel.symbols import LIBM, LOOP, WORD, LinkSymbol
 from pijit.core.named_tuples import NamedTuple
@@ -56,7 +56,7 @@ def restored(record: KernelRecord, namespace: Tuple[Dict[str, Any], Dict[str, An
         namespace: the globals and the builtins of the function.
         left, other: the classes of exceptions, as for `KernelFunction`.
     """
-    code = DiskCache().load(record.key) if all(map(_is_here, record.symbols)) else None
+    code = find(record.key) if all(map(_is_here, record.symbols)) else None
     if code is None:
         return None
     kernel, owner = codegen.linked(code)

@@ -9,6 +9,7 @@ import time
 from typing import Any, Callable, Dict, List, Sequence
 
 from pijit import logs, options
+from pijit.cli.kernel_files import look_after_cache, write_archive
 from pijit.core import reasons
 from pijit.core.named_tuples import NamedTuple
 from pijit.core.pythons import why_not_python
@@ -44,6 +45,7 @@ CHECK = (("--check",), {"action": "store_true", "help": "compare each call with 
 INTERPRET = (("--interpret",), {"default": "", "metavar": "KERNELS", "help": "kernels to run as bytecode, by name"})
 KERNELS = (("--kernels",), {"metavar": "FILE", "help": argparse.SUPPRESS})
 EAGER = (("--eager",), {"action": "store_true", "help": "compile each function at its first call"})
+TO = (("--to",), {"metavar": "FILE", "required": True, "help": "the archive of kernels to write"})
 REPORT = (("--report",), {"metavar": "FILE", "help": "write a page on what was compiled"})
 
 
@@ -55,6 +57,18 @@ def run_program(arguments: List[str]) -> int:
 def explain_program(arguments: List[str]) -> int:
     """`python -m pijit explain script.py`: run it, then print the report on each function that was called."""
     return _run(_parsed("explain", arguments, CHECK, BACKEND, *SCRIPT), _print_reports)
+
+
+def compile_program(arguments: List[str]) -> int:
+    """`python -m pijit compile script.py --to cache.tar`: run it, and pack the kernels that it used."""
+    known = _parsed("compile", arguments, TO, *SCRIPT)
+    path = os.path.abspath(known.to)  # the program may change the working directory
+    written = []
+
+    def write(program: Any, known: argparse.Namespace) -> None:
+        written.append(write_archive(path, None))
+
+    return _run(known, write) or max(written, default=0)
 
 
 def _budget() -> Any:
@@ -72,7 +86,8 @@ def _run(known: argparse.Namespace, afterwards: Callable[[Any, argparse.Namespac
     from pijit.reporting.progress import shown_progress
 
     names = [name for name in getattr(known, "interpret", "").split(",") if name]
-    config = {"backend": known.backend, "check": known.check, "interpret": names}
+    config = {"backend": getattr(known, "backend", "numba"), "check": getattr(known, "check", False),
+              "interpret": names}
     # Subcommands report on everything that can be compiled, and bisection must compile the same code in each run.
     eager = getattr(known, "eager", True) or known.kernels or names
     program = Program(known.script, config, None if eager else _budget(), known.is_module)
@@ -137,34 +152,6 @@ def _page(text: str, page: Callable[[], str]) -> Subcommand:
     return Subcommand(text, write, anywhere=True)
 
 
-def look_after_cache(arguments: List[str]) -> int:
-    """`python -m pijit cache`: describe the cache folder, or clear it."""
-    from pijit.core.kernel.disk_cache import SIZE_CAP, DiskCache
-    from pijit.core.kernel.file_ownership import Distrust
-
-    known = _parsed("cache", arguments, (("action",), {"nargs": "?", "choices": ("info", "clear"),
-                                                       "default": "info"}))
-    store = DiskCache()
-    if known.action == "clear":
-        try:
-            removed, left = store.clear(), store.contents().kernels
-        except (OSError, Distrust) as error:
-            sys.stderr.write("nothing was removed from {}: {}\n".format(store.path, error))
-            return 1
-        sys.stdout.write("removed {} from {}\n".format(count_of(removed, "kernel"), store.path))
-        if left:
-            sys.stderr.write("{} could not be removed\n".format(count_of(left, "kernel")))
-        return 1 if left else 0
-    found = store.contents()
-    sys.stdout.write("folder: {}\nkernels: {}\nsize: {:.1f} of at most {:.0f} MiB\n".format(
-        found.path, found.kernels, found.size / 2.0 ** 20, SIZE_CAP / 2.0 ** 20))
-    if found.problem:
-        sys.stdout.write("not used: {}\n".format(found.problem))
-    elif os.path.isdir(found.path) and not os.access(found.path, os.W_OK):
-        sys.stdout.write("read-only: what is there is used, and nothing is added\n")
-    return 0
-
-
 def examine(arguments: List[str]) -> int:
     """`python -m pijit doctor`: whether pijit works here."""
     from pijit.cli.doctor import findings
@@ -206,7 +193,9 @@ SUBCOMMANDS: Dict[str, Subcommand] = {
     "bisect": Subcommand("find the kernel because of which a program gives another answer", find_wrong_kernel),
     "doctor": Subcommand("say whether pijit works here: versions, compiler, cache folder, frame hook", examine,
                          anywhere=True),
-    "cache": Subcommand("the kernels on disk: where and how many, or remove them", look_after_cache),
+    "cache": Subcommand("the kernels on disk: where and how many; remove, export or import them", look_after_cache),
+    "compile": Subcommand("run a program and write the kernels that it used to a file, for other machines",
+                          compile_program),
     "logs": _page("print the words that PIJIT_LOGS and pijit.set_logs accept", logs.help_text),
     "options": _page("print the jit_config keys, as Markdown", options.page),
     "derivatives": _page("print the functions whose derivative is known, as Markdown", derivatives_page),

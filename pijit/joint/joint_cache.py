@@ -19,7 +19,7 @@ import numpy as np
 from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.graph.ir import PRINTED, Graph
 from pijit.core.graph.kernel_key import graph_key
-from pijit.core.kernel.disk_cache import DiskCache, logger, record_key
+from pijit.core.kernel.disk_cache import DiskCache, find, logger, record_key
 from pijit.core.kernel.kernel_record import KernelRecord
 from pijit.core.kernel.symbols import is_numpys
 from pijit.core.named_tuples import NamedTuple
@@ -89,7 +89,7 @@ def _files() -> Tuple[Tuple[str, int, int], ...]:
 
 def load(key: str) -> Optional[StoredJoint]:
     """The joint function under a key, or None."""
-    data = DiskCache().load(key) if key else None
+    data = find(key) if key else None
     try:
         found = pickle.loads(data) if data is not None else None
     except Exception as error:  # a class that has moved

@@ -15,7 +15,7 @@ import llvmlite.binding as llvm
 from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.kernel import fork_safety
 from pijit.core.kernel.compile_permission import TooEarly, ask_permission
-from pijit.core.kernel.disk_cache import SUPPORTED, DiskCache, kernel_key, logger
+from pijit.core.kernel.disk_cache import SUPPORTED, DiskCache, find, kernel_key, logger
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm.compiler_thread import uninterrupted
 from pijit.core.kernel.symbols import Meaning, lasts
@@ -54,12 +54,9 @@ def _kept(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning], fast:
     if passing:
         logger.info("a kernel is not kept: %s means something in this process alone", passing[0][0])
         return object_code(source, names, fast)
-    store, key = DiskCache(), kernel_key(source, symbols, fast)
-    code = store.load(key)
-    if code is None:
-        code = object_code(source, names, fast)
-        store.save(key, code)
-    return code
+    key = kernel_key(source, symbols, fast)
+    code = find(key)
+    return DiskCache().make_once(key, lambda: object_code(source, names, fast)) if code is None else code
 
 
 def object_code(source: str, names: Dict[str, Any], fast: bool) -> bytes:
