@@ -13,7 +13,6 @@ from pijit.cli.kernel_files import look_after_cache, write_archive
 from pijit.core import reasons
 from pijit.core.named_tuples import NamedTuple
 from pijit.core.pythons import why_not_python
-from pijit.names import count_of
 
 
 class Subcommand(NamedTuple):
