@@ -83,3 +83,8 @@ def test_a_python_that_is_too_old_is_told():
         if "pyenv:" not in done.stderr:  # a shim of a version that is not chosen
             assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
             assert done.stderr.startswith("pijit needs Python 3.7 or later")
+
+
+def test_the_citation_has_the_version():
+    with open(os.path.join(ROOT, "CITATION.cff"), encoding="utf-8") as file:
+        assert "\nversion: %s\n" % pijit.__version__ in file.read()
