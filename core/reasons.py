@@ -236,6 +236,10 @@ _ROWS = (
            "`python -m pijit` compiles hot functions and loops of a program: their calls took longer than compiling "
            "takes. Only a part of the program's run time goes into compiling.",
            "Nothing to do; `--eager`, or the decorator `jit`, compiles a function at its first call."),
+    Reason("PJ408", "loop at module level",
+           "The variables of a module can be changed by every function and by other modules. So the loop runs as "
+           "bytecode; functions that it calls are compiled.",
+           "Move the loop into a function, such as main(), and call that."),
     # Gradients.
     Reason("PJ501", "gradients need CPython 3.7 to 3.13",
            "Gradients are computed by rewriting bytecode, and a gradient has no plain Python to fall back to.",

@@ -115,6 +115,15 @@ def cold_report(f: Any) -> Report:
     return _report(f.py_func, REASONS["PJ407"], (), (), ())
 
 
+def module_loop_report(filename: str, lines: Tuple[int, int]) -> Report:
+    """The report on a loop at module level, by its first and its last line."""
+    linecache.checkcache(filename)
+    source = tuple((number, linecache.getline(filename, number).rstrip("\n")) for number in range(
+        lines[0], lines[1] + 1))
+    return Report(name="<module>", filename=filename, source=source, skipped=REASONS["PJ408"], segments=(), breaks=(),
+                  guards=(), recompiles=())
+
+
 def counts_of(entries: Sequence[Any]) -> Any:
     """The current counts of exits and re-entries of the newest entry's kernels."""
     if not entries:

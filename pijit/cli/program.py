@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence,
 from pijit import installed, logs
 from pijit.core.kernel.compile_permission import set_permission
 from pijit.decorator import can_wait, jit, warn_if_unsupported
-from pijit.explain import cold_report, explain
+from pijit.explain import cold_report, explain, module_loop_report
 from pijit.options import parse
 from pijit.reporting.report import Report
 
@@ -58,6 +58,7 @@ class Program:
         self.root = _folder_of_module(script) if is_module else os.path.dirname(os.path.realpath(script))
         self.config = config or {}
         self.functions: List[Any] = []
+        self.loops: List[Tuple[str, Tuple[int, int]]] = []
         # Called here, once: sysconfig itself imports modules, so the import hook would call it recursively.
         installed.folders()
 
@@ -127,13 +128,20 @@ class Program:
             tree = ast.parse(source, path)
         except SyntaxError as error:
             raise error.with_traceback(None)  # Python does not show the line in `ast`
+        self.loops += ((path, lines) for lines in module_loops(tree.body))
         decorate(tree.body)
         return compile(tree, path, "exec", dont_inherit=True)
 
     def reports(self) -> List[Report]:
-        """Reports on the functions that were called or inlined into called ones, by file and line."""
-        if not self.functions:
-            return []
+        """Reports on the functions that were called or inlined into called ones and on module-level loops, by file and
+        line."""
+        found = [((path, lines[0]), module_loop_report(path, lines)) for path, lines in self.loops]
+        if self.functions:
+            found += self._function_reports()
+        return [report for _, report in sorted(found, key=lambda one: one[0])]
+
+    def _function_reports(self) -> List[Tuple[Tuple[str, int], Report]]:
+        """(file and line, report) of each function that was called or inlined into a called one."""
         from pijit.cli.cold_functions import warmths  # needs an extension module
 
         inlined = self._inlined()
@@ -146,7 +154,7 @@ class Program:
                     found.append((place, cold_report(f)))
             elif f.state.entries or f.state.failures or f.state.pending or place in inlined:
                 found.append((place, explain(f)._replace(inlined_at=tuple(inlined.get(place, ())))))
-        return [report for _, report in sorted(found, key=lambda one: one[0])]
+        return found
 
     def _inlined(self) -> Dict[Tuple[str, int], Dict[str, None]]:
         """By file and first line of an inlined function: the calls into whose kernels it was inlined."""
@@ -174,6 +182,18 @@ def decorate(body: Sequence[Any]) -> None:
         line, column = function.lineno, function.col_offset
         function.decorator_list.append(ast.Name(id=NAME, ctx=ast.Load(), lineno=line, col_offset=column,
                                                 end_lineno=line, end_col_offset=column))
+
+
+def module_loops(body: Sequence[Any]) -> Iterator[Tuple[int, int]]:
+    """The first and the last line of the outermost loops among a module's statements, if they compute something."""
+    for statement in body:
+        if isinstance(statement, (ast.For, ast.While)):
+            nodes = list(ast.walk(statement))
+            if any(isinstance(node, (ast.BinOp, ast.AugAssign)) for node in nodes):
+                yield statement.lineno, max(getattr(node, "lineno", 0) for node in nodes)
+        elif not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            for field in ("body", "orelse", "handlers", "finalbody"):
+                yield from module_loops(getattr(statement, field, ()))
 
 
 def _definitions(body: Sequence[Any], in_class: bool) -> Iterator[Any]:

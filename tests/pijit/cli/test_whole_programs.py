@@ -254,3 +254,29 @@ def test_chill_wants_a_callable():
     f = pijit.jit(lambda x: x)
     with pytest.raises(TypeError, match="chill: ask must be callable or None, not int"):
         f.chill(3)
+
+
+LOOPS = """
+total = 0.0
+for k in range(3):
+    total += k * 2.0
+for k in (1, 2):
+    print(k)
+if total:
+    while total > 1.0:
+        total = total / 2.0
+def f(n):
+    for k in range(n):
+        n += 1
+    return n
+"""
+
+
+def test_loops_at_module_level_are_reported(tmp_path, capsys):
+    from pijit.__main__ import main
+
+    (tmp_path / "program.py").write_text(LOOPS)
+    assert main(["explain", str(tmp_path / "program.py")]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("PJ408") == 2 and "Move the loop into a function" in printed
+    assert "total += k * 2.0" in printed and "total = total / 2.0" in printed and "print(k)" not in printed
