@@ -11,7 +11,7 @@ from typing import Any, Dict, List
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.kernel.options import CompileOptions
 from pijit.core.kernel.plan.array_layouts import ArrayLayouts
-from pijit.core.kernel.plan.control_tree import GraphFlow, LoopNode, tree_of
+from pijit.core.kernel.plan.control_tree import GraphFlow, LoopNode, blocks_of, tree_of
 from pijit.core.kernel.plan.deferred_fills import find_fills
 from pijit.core.kernel.plan.escape import EscapeAnalysis
 from pijit.core.kernel.plan.exponents import BoundedArrays, find_bounded
@@ -74,7 +74,7 @@ def make_plan(graph: Graph, options: CompileOptions) -> Plan:
     groups = plan_groups(layouts, flow.order, facts, likely_by_rows(graph), bounded, find_fills(graph, facts), skewing,
                          options)
     escape = EscapeAnalysis(graph)
-    memory = plan_memory(flow.order, facts, groups, tiling, ownership, escape, layouts.of)
+    memory = plan_memory(list(blocks_of(tree)), facts, groups, tiling, ownership, escape, layouts.of)
     return Plan(facts, tree, groups, ownership, escape, memory, bounded, tiling,
                 find_strips(tree, facts, ownership, options.nogil) if flow.loops else {},
                 find_left_out_steps(graph, facts))

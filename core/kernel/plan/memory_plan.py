@@ -4,14 +4,14 @@ A new array has memory of NumPy's allocator, of the buffer pool (native/runtime/
 kernel's stack. A result may also take the memory of an operand that is dead afterwards. An array with memory of the
 pool or the stack must not escape; a side exit hands out a copy of it.
 
-`plan_memory` follows the operations of a graph, dominators first, and knows of each array what `ArrayLayouts` knows. So
-it can tell which operand a result takes the memory of. The emitter knows less of some shapes, and then makes a new
-array. The plan is right in both cases. It never writes kernel code.
+`plan_memory` follows the operations of a graph, in the order in which the emitter writes them, and knows of each array
+what `ArrayLayouts` knows. So it can tell which operand a result takes the memory of. The emitter knows less of some
+shapes, and then makes a new array. The plan is right in both cases. It never writes kernel code.
 """
 
 from __future__ import annotations
 
-from typing import Dict, List, Mapping, Optional, Sequence, Set
+from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Set
 
 from pijit.core.graph.ir import Block, Op, Value
 from pijit.core.graph.ops import EFFECTS, NUMPYS_MEMORY, PLACES_ELEMENTS
@@ -62,17 +62,7 @@ class MemoryPlan(NamedTuple):
 
 def plan_memory(order: List[Block], facts: GraphFacts, groups: GroupPlans, tiling: Mapping[Op, TilingRun],
                 ownership: Ownership, escape: EscapeAnalysis, layouts: Mapping[Value, ArrayLayout]) -> MemoryPlan:
-    """The memory of a graph's arrays.
-
-    Args:
-        order: the blocks, each after those that dominate it.
-        facts: facts about the graph.
-        groups: the plans of fused groups.
-        tiling: the runs that are tiled.
-        ownership: where values are released.
-        escape: which arrays leave the kernel.
-        layouts: the layouts of all arrays.
-    """
+    """The memory of a graph's arrays. ``order`` has the blocks in the order in which they are written."""
     return _Planner(facts, groups, tiling, ownership, escape, layouts).plan(order)
 
 
@@ -82,18 +72,23 @@ def fits_stack(kind: Array) -> bool:
 
 
 class _Planner:
-    """Plans the memory of one graph's arrays."""
+    """Plans the memory of one graph's arrays.
+
+    ``skewed`` are the operations of skewed runs, and ``tiled`` has the run of each operation that is tiled. The results
+    in ``poolable`` have memory of the pool if they are new arrays.
+    """
 
     def __init__(self, facts: GraphFacts, groups: GroupPlans, tiling: Mapping[Op, TilingRun], ownership: Ownership,
                  escape: EscapeAnalysis, layouts: Mapping[Value, ArrayLayout]) -> None:
         self.facts = facts
         self.groups = groups
+        self.tiling = tiling
         self.ownership = ownership
         self.escape = escape
         self.layouts = layouts
         self.skewed = {member for run in groups.skewing.values() for op in run.ops() for member in facts.group_of(op)}
         self.tiled = {op: run for run in tiling.values() for op in run.all_ops(facts)}
-        self.poolable: Set[Value] = set()  # the results that have memory of the pool if they are new arrays
+        self.poolable: Set[Value] = set()
         self.pooled: Set[Value] = set()
         self.borrowed: Set[Value] = set()
         self.reused: Dict[Op, List[Value]] = {}
@@ -104,12 +99,26 @@ class _Planner:
     def plan(self, order: List[Block]) -> MemoryPlan:
         ops = [op for block in order for op in block.ops]
         self.poolable = self._find_poolable(ops)
-        for op in ops:
-            if op is self.facts.group_of(op)[-1]:
-                parts = self.facts.merged[op].parts if op in self.groups.unmerged else [self.facts.group_of(op)]
-                for part in parts:
-                    self._group(part)
+        for op in self._in_order(ops):
+            parts = self.facts.merged[op].parts if op in self.groups.unmerged else [self.facts.group_of(op)]
+            for part in parts:
+                self._group(part)
         return MemoryPlan(self.pooled, self.borrowed, self.reused, self.offered, self.slots, self.spare_slots)
+
+    def _in_order(self, ops: List[Op]) -> Iterator[Op]:
+        """The last operations of groups, in the order in which the emitter makes their arrays.
+
+        The lasting results of a tiled run are made before its blocks.
+        """
+        done: Set[Op] = set()
+        for op in ops:
+            run = self.tiling.get(op)
+            if run is not None:
+                yield from (one for one in run.ops if one.result in run.lasting)
+                yield from (one for one in run.ops if one.result not in run.lasting)
+                done.update(run.ops)
+            elif op not in done and op is self.facts.group_of(op)[-1]:
+                yield op
 
     def _find_poolable(self, ops: List[Op]) -> Set[Value]:
         """The results that do not escape, except where an escaping result of NumPy's loops may take their memory."""
@@ -174,7 +183,7 @@ class _Planner:
         taken = self._first_alike(reused, result)
         if taken in borrowed or taken is None and not borrowed.isdisjoint(offered):
             borrowed.add(result)
-        if taken is None and last in self.groups.nests:
+        if taken is None and (last in self.groups.nests or last in self.skewed):
             self._made_by_nest(group, result)
         elif taken is None:
             self._made_alone(last)
