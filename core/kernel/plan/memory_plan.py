@@ -214,14 +214,9 @@ class _Planner:
 
         Strides that depend on those of operands are computed by the runtime, which also allocates the array.
         """
-        if not self._use_pool(result):
-            return
-        kind, shape = array_type(result), self.layouts[result].shape
-        if kind.ndim == 1 or group[-1] in self.tiled:
-            self._use_slot(result)
-        elif not asks_for_temporaries(group, self.facts) and all(
-                array_type(value).layout == "C" and self.layouts[value].shape == shape
-                for value in find_leaves(group)[0]):
+        if self._use_pool(result) and (
+                array_type(result).ndim == 1 or group[-1] in self.tiled or not asks_for_temporaries(group, self.facts)
+                and all(array_type(value).layout == "C" for value in find_leaves(group)[0])):
             self._use_slot(result)
 
     def _made_alone(self, op: Op) -> None:
