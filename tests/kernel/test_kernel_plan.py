@@ -8,7 +8,7 @@ from pijit.core.graph.ir import Jump
 from pijit.core.graph.types import FLAG, WORD, Array, numpy_scalar
 from pijit.core.kernel.compile import CompileError, Kernel, TooDeep
 from pijit.core.kernel.options import PLAIN
-from pijit.core.kernel.plan.control_tree import LoopNode
+from pijit.core.kernel.plan.control_tree import LoopNode, blocks_of
 from pijit.core.kernel.plan.deferred_fills import FillPlan
 from pijit.core.kernel.plan.exponents import BoundedArrays
 from pijit.core.kernel.plan.flag_plan import NO_FLAGS, FlagPlan
@@ -70,6 +70,12 @@ def test_a_kernel_that_cannot_be_written_has_a_plan(graph, error, message):
 
 def test_python_kernels_have_no_plan():
     assert Kernel(nested(1), "python", False, True, PLAIN).plan == ""
+
+
+def test_the_tree_of_a_plan_has_each_block_once():
+    graph = nested(3)
+    found = list(blocks_of(make_plan(graph, PLAIN).tree))
+    assert len(found) == len(graph.blocks) and set(found) == set(graph.blocks)
 
 
 # ---- the text of a plan ----

@@ -63,7 +63,7 @@ class MemoryPlan(NamedTuple):
 def plan_memory(order: List[Block], facts: GraphFacts, groups: GroupPlans, tiling: Mapping[Op, TilingRun],
                 ownership: Ownership, escape: EscapeAnalysis, layouts: Mapping[Value, ArrayLayout]) -> MemoryPlan:
     """The memory of a graph's arrays. ``order`` has the blocks in the order in which they are written."""
-    return _Planner(facts, groups, tiling, ownership, escape, layouts).plan(order)
+    return _MemoryPlanner(facts, groups, tiling, ownership, escape, layouts).plan(order)
 
 
 def fits_stack(kind: Array) -> bool:
@@ -71,7 +71,7 @@ def fits_stack(kind: Array) -> bool:
     return kind.layout == "C" and kind.ndim <= _MOST_AXES
 
 
-class _Planner:
+class _MemoryPlanner:
     """Plans the memory of one graph's arrays.
 
     ``skewed`` are the operations of skewed runs, and ``tiled`` has the run of each operation that is tiled. The results
@@ -97,7 +97,7 @@ class _Planner:
         self.spare_slots = MOST_SLOTS
 
     def plan(self, order: List[Block]) -> MemoryPlan:
-        ops = [op for block in order for op in block.ops]
+        ops = [op for block in order for op in block.ops] if self.facts.made else []
         self.poolable = self._find_poolable(ops)
         for op in self._in_order(ops):
             parts = self.facts.merged[op].parts if op in self.groups.unmerged else [self.facts.group_of(op)]
@@ -125,8 +125,8 @@ class _Planner:
         private = self.escape.private
         kept = {value for op in ops if op.name == "ufunc" and not self.facts.is_grouped(op) and op.result not in private
                 for value in op.args if value.type == result_of(op).type}
-        made = {op.result for op in ops if op.name not in NUMPYS_MEMORY and op.attrs.get("order") != "F"}
-        return (private & made) - kept
+        return {result_of(op) for op in ops if op.result in private and op.result not in kept
+                and op.name not in NUMPYS_MEMORY and op.attrs.get("order") != "F"}
 
     # ---- operations ----
 
