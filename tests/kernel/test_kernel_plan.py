@@ -8,14 +8,15 @@ from pijit.core.graph.ir import Jump
 from pijit.core.graph.types import FLAG, WORD, Array, numpy_scalar
 from pijit.core.kernel.compile import CompileError, Kernel, TooDeep
 from pijit.core.kernel.options import PLAIN
-from pijit.core.kernel.plan.control_tree import LoopNode
+from pijit.core.kernel.plan.control_tree import LoopNode, blocks_of
 from pijit.core.kernel.plan.deferred_fills import FillPlan
 from pijit.core.kernel.plan.exponents import BoundedArrays
 from pijit.core.kernel.plan.flag_plan import NO_FLAGS, FlagPlan
 from pijit.core.kernel.plan.graph_facts import MergedGroup
 from pijit.core.kernel.plan.group_plans import GroupPlans
 from pijit.core.kernel.plan.kernel_plan import Plan, make_plan
-from pijit.core.kernel.plan.printer import FIELDS, GROUP_LINES, PLAN_LINES, format_plan
+from pijit.core.kernel.plan.memory_plan import MOST_SLOTS, MemoryPlan
+from pijit.core.kernel.plan.printer import FIELDS, GROUP_LINES, MEMORY_LINES, PLAN_LINES, format_plan
 from pijit.core.kernel.plan.skewing import SkewingRun
 from pijit.core.kernel.plan.store_plan import NEW, StorePlan, Strategy
 from pijit.core.kernel.plan.strips import AffineElement, AffineIndex, Combined, Strip
@@ -71,6 +72,12 @@ def test_python_kernels_have_no_plan():
     assert Kernel(nested(1), "python", False, True, PLAIN).plan == ""
 
 
+def test_the_tree_of_a_plan_has_each_block_once():
+    graph = nested(3)
+    found = list(blocks_of(make_plan(graph, PLAIN).tree))
+    assert len(found) == len(graph.blocks) and set(found) == set(graph.blocks)
+
+
 # ---- the text of a plan ----
 
 
@@ -101,6 +108,7 @@ def made_up(op, value, loop):
     element = AffineElement(op, [AffineIndex(Combined("add", value, 1), 2), AffineIndex(0, None)])
     strip = Strip(value, value, [value], True, [element], {value})
     return {"bounded": BoundedArrays([value], [value], [value]), "tiling": {op: run}, "strips": {loop: strip},
+            "memory": MemoryPlan({value}, {value}, {op: [value]}, {op: [value]}, {value}, 3),
             "left_out_steps": {op: value}, "unmerged": {op}, "transposed": {op}, "by_rows": {value},
             "fills": FillPlan({op: value}, {op: value}), "skewing": {op: skewed}, "stores": {op: NEW}, "nests": set(),
             "flags": {op: FlagPlan((0, 2), True, 15, True, True)}}
@@ -138,6 +146,15 @@ def test_each_field_of_the_plans_of_groups_is_printed(full, field):
     empty = plan._replace(groups=plan.groups._replace(**{field: FillPlan({}, {}) if field == "fills" else {}}))
     assert format_plan(changed) != format_plan(empty if field != "nests" else plan)
     assert field in GROUP_LINES
+
+
+@pytest.mark.parametrize("field", MemoryPlan._fields)
+def test_each_field_of_the_plan_of_memory_is_printed(full, field):
+    plan, values = full
+    nothing = MemoryPlan(set(), set(), {}, {}, set(), MOST_SLOTS)
+    changed = nothing._replace(**{field: getattr(values["memory"], field)})
+    assert format_plan(plan._replace(memory=changed)) != format_plan(plan._replace(memory=nothing))
+    assert field in MEMORY_LINES
 
 
 @pytest.mark.parametrize("record", FIELDS, ids=lambda record: record.__name__)
@@ -185,3 +202,116 @@ def test_a_nest_with_extremes_is_watched():
     b.leave(2, larger)
     flags, = plan_of(b.graph).groups.flags.values()
     assert flags.watched and not flags.clears and not flags.mask
+
+
+# ---- memory of arrays ----
+
+
+TABLE = Array(np.dtype("d"), 2, "C")
+COMPLEX = Array(np.dtype("D"), 1, "C")
+
+
+def apply(b, function, *args, exit=None):
+    """A ufunc that NumPy's loop computes. No exit: it is not tiled."""
+    kind = args[0].type
+    types = kind.dtype.char * len(args) + "->" + kind.dtype.char
+    return b.op("ufunc", kind, *args, exit=exit, ufunc=function, types=types, loop=function.types.index(types))
+
+
+def nest(b, x, exit):
+    """x * x + x, by a nest."""
+    return apply(b, np.add, apply(b, np.multiply, x, x, exit=exit), x, exit=exit)
+
+
+def memory_of(b, *values):
+    """The plan of memory of a graph from which these arrays leave."""
+    b.leave(2, *values)
+    return plan_of(b.graph).memory
+
+
+def planned(*pooled, borrowed=(), reused=None, slots=None):
+    """The plan of memory with these results in the pool, all of which have slots by default."""
+    slots = set(pooled) if slots is None else slots
+    return MemoryPlan(set(pooled), {*pooled, *borrowed}, reused or {}, {}, slots, MOST_SLOTS - len(slots))
+
+
+def test_an_escaping_result_takes_the_memory_of_an_operand():
+    b = Builder("memory", VECTOR)
+    first = apply(b, np.sinh, b.inputs[0])
+    assert memory_of(b, apply(b, np.cosh, first)) == planned(reused={b.at.ops[1]: [first]})
+
+
+def test_memory_of_the_pool_is_handed_on_but_never_escapes():
+    b = Builder("memory", VECTOR)
+    first = apply(b, np.sinh, b.inputs[0])
+    second = apply(b, np.cosh, first)
+    memory = memory_of(b, apply(b, np.tanh, second))
+    assert memory == planned(first, borrowed=[second], reused={b.at.ops[1]: [first]})
+
+
+def test_memory_of_the_pool_is_not_handed_on_where_shapes_may_differ():
+    b = Builder("memory", VECTOR, VECTOR)
+    first = apply(b, np.sinh, b.inputs[0])
+    second = apply(b, np.arctan2, first, b.inputs[1])
+    memory = memory_of(b, apply(b, np.tanh, second))
+    assert memory == planned(first, reused={b.at.ops[2]: [second]})
+
+
+def test_other_memory_is_handed_on_to_an_escaping_result():
+    b = Builder("memory", VECTOR)
+    first = apply(b, np.sinh, b.inputs[0])
+    shown = apply(b, np.cosh, first)
+    second = apply(b, np.tanh, first)
+    memory = memory_of(b, shown, nest(b, second, b.exit(1)))
+    assert memory == planned(reused={b.at.ops[2]: [first], b.at.ops[4]: [second]})
+
+
+def test_an_array_that_a_side_exit_needs_keeps_its_memory():
+    b = Builder("memory", VECTOR)
+    first = apply(b, np.sinh, b.inputs[0])
+    assert memory_of(b, nest(b, first, b.exit(1, first))).reused == {}
+
+
+def test_a_nest_takes_no_memory_of_the_pool_for_an_escaping_result():
+    b = Builder("memory", VECTOR)
+    first = apply(b, np.sinh, b.inputs[0])
+    memory = memory_of(b, nest(b, first, b.exit(1)))
+    assert memory.reused == {} and memory.slots == {first}
+
+
+def test_operands_are_in_the_order_of_preference():
+    b = Builder("memory", VECTOR)
+    one, other = (apply(b, function, b.inputs[0]) for function in (np.sinh, np.cosh))
+    assert memory_of(b, apply(b, np.arctan2, other, one)).reused == {b.at.ops[2]: [other, one]}
+
+
+def test_the_runtime_may_compute_complex_numbers_into_an_operand():
+    b = Builder("memory", COMPLEX)
+    first = apply(b, np.sinh, b.inputs[0])
+    memory = memory_of(b, apply(b, np.cosh, first))
+    assert memory.offered == {b.at.ops[1]: [first]} and memory.reused == {}
+
+
+def test_a_tiled_run_makes_lasting_results_apart_from_its_blocks():
+    b = Builder("memory", VECTOR)
+    exit = b.exit(1)
+    first = apply(b, np.sinh, b.inputs[0], exit=exit)
+    second = apply(b, np.cosh, first, exit=exit)
+    memory = memory_of(b, apply(b, np.tanh, second, exit=exit))
+    assert memory.reused == {b.at.ops[1]: [first]}
+
+
+@pytest.mark.parametrize("count", [3, MOST_SLOTS, MOST_SLOTS + 3])
+def test_the_first_results_have_stack_slots(count):
+    b = Builder("memory", VECTOR)
+    made = [apply(b, np.sinh, b.inputs[0]) for _ in range(count)]
+    memory = memory_of(b, b.op("concatenate", VECTOR, *made, axis=0))
+    assert memory == planned(*made, slots=set(made[:MOST_SLOTS]))
+
+
+def test_arrays_that_the_runtime_allocates_have_no_slots():
+    b = Builder("memory", TABLE, WORD)
+    made = apply(b, np.sinh, b.inputs[0])
+    zeros = [b.op("alloc", TABLE, b.inputs[1], b.inputs[1], fill=0, order=order) for order in "CF"]
+    memory = memory_of(b, b.op("concatenate", TABLE, made, *zeros, axis=0))
+    assert memory == planned(made, zeros[0], slots={zeros[0]})

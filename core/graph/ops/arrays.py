@@ -81,12 +81,12 @@ ROWS: Dict[str, OpInfo] = {
     "alloc": OpInfo("s*", "new array of the WORD shape; fill None (empty), 0 or 1; exits on negative",
         attrs=("fill", "order"), facts=Fact.MAKES_ARRAY),
     "elements": OpInfo("s*", "a new array of this shape, in C order, of these numbers; exits when there is no memory",
-        attrs=("shape",), facts=OBJECTS | Fact.MAKES_ARRAY),
+        attrs=("shape",), facts=OBJECTS | Fact.MAKES_ARRAY | Fact.NUMPYS_MEMORY),
     "listed": OpInfo("o s",
         "the array in C order of the numbers in a list, or in the lists or tuples in it if ``rows`` is their class, "
         "which have that many items each; ``kinds`` are the numbers' types, one or one for each item of a row; exits "
         "where one is of another",
-        attrs=("kinds", "rows"), facts=OBJECTS | Fact.MAKES_ARRAY),
+        attrs=("kinds", "rows"), facts=OBJECTS | Fact.MAKES_ARRAY | Fact.NUMPYS_MEMORY),
     "concatenate": OpInfo("a*",
         "arrays of one dtype one after the other along an axis, as a new array in C order; exits where the other "
         "lengths differ, where strides grow from an axis to the next one, or there is no memory",
@@ -137,8 +137,8 @@ ROWS: Dict[str, OpInfo] = {
         attrs=("function", "keywords", "ufunc", "loop", "types", "errors"), facts=_COMPUTED | Fact.NEEDS_GIL),
     "product": OpInfo("a a", "np.dot of two arrays; exits when it raises",
         attrs=("function", "keywords"),
-        facts=Fact.DROPS_REFERENCES | Fact.DROPS_ITEMS | Fact.NEEDS_GIL | Fact.MAKES_ARRAY | Fact.HIDES_OPERANDS |
-              _DOT),
+        facts=Fact.DROPS_REFERENCES | Fact.DROPS_ITEMS | Fact.NEEDS_GIL | Fact.MAKES_ARRAY | Fact.NUMPYS_MEMORY |
+              Fact.HIDES_OPERANDS | _DOT),
     "dot": OpInfo("a a",
         "np.dot of two vectors without steps between their elements; exits on lengths that differ, and where "
         "``errors`` are reported",

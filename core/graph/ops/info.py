@@ -26,6 +26,7 @@ class Fact:
         IS_VIEW: the result is a view of the first operand's memory.
         MAKES_ARRAY: the result is a new array.
         REUSABLE: the result's memory may be given to another array after the last use.
+        NUMPYS_MEMORY: the new array always has memory of NumPy's allocator.
         MAKES_CONTAINER: the result is a new list, dict or set.
         FINDS_OBJECT: the result is an existing user object, to which the program may have other references.
         GIVES_DEFAULT: the result is the last operand if the key is missing; it is not stored.
@@ -120,6 +121,7 @@ class Fact:
     CHOOSES = 1 << 44
     FLOORS = 1 << 45
     AFFINE = 1 << 46
+    NUMPYS_MEMORY = 1 << 47
 
 
 OBJECTS = Fact.NEEDS_GIL | Fact.SHARES_OBJECTS

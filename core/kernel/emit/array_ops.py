@@ -20,7 +20,7 @@ from pijit.core.kernel import symbols
 from pijit.core.kernel.emit import array_views, concatenation, reductions, scalars
 from pijit.core.kernel.emit.array_values import memory_code, type_number
 from pijit.core.kernel.emit.expressions import Expression, Place, listed
-from pijit.core.kernel.emit.stack_arrays import made_array, new_private
+from pijit.core.kernel.emit.stack_arrays import made_array, new_private, new_temporary, use_spare_slot
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.plan.nests import loop_dtypes
 from pijit.core.kernel.plan.operand_reuse import ASKS, computes_into, freedom, may_be_computed_into
@@ -121,7 +121,7 @@ def _operand(emitter: KernelEmitter, op: Op, value: Value, dtype: np.dtype[Any])
 def convert(emitter: KernelEmitter, op: Op, array: ArrayVariable, dtype: np.dtype[Any]) -> ArrayVariable:
     """A new array with the elements converted to another dtype; leaves when an element does not fit."""
     kind = Array(dtype, len(array.shape), "C")
-    copy = new_private(emitter, op, kind, str(emitter.fresh()), array.shape)
+    copy = new_temporary(emitter, op, kind, array.shape)
 
     def body(places: List[Place]) -> None:
         source = array.type.dtype
@@ -190,37 +190,20 @@ def write_ufunc(emitter: KernelEmitter, op: Op) -> None:
         _run_loop(emitter, op, operands, out, shape, _FRESH)
         emitter.define(result_of(op), emitter.element(result_dtype, ("frame", str(8 * (at + 2)))))
     else:
-        array = _computed_in_place(emitter, op, operands, shape) or _computed_in_block(emitter, op, operands, shape)
+        array = _computed_in_place(emitter, op, operands, shape)
         if array is None:
-            result = result_of(op)
-            private = emitter.buffers.borrows(result)
-            wanted = emitter.plan.escape.exits_with(result)
-            array = _computed(emitter, op, operands, shape, array_type(result), "v%d" % result.id, private, wanted)
+            result, memory = result_of(op), emitter.plan.memory
+            array = _computed(emitter, op, operands, shape, array_type(result), "v%d" % result.id,
+                              result in memory.pooled, result in memory.slots and len(shape) == 1)
         emitter.arrays[result_of(op)] = array
     _release_converted(emitter, operands)
 
 
 def _computed_in_place(emitter: KernelEmitter, op: Op, operands: List[_Operand],
                        shape: List[Operand]) -> Optional[ArrayVariable]:
-    """The results in the memory of an operand that is dead afterwards, if one has the result's type and shape."""
-    kind = array_type(result_of(op))
-    for value in emitter.given_up(op):
-        array = emitter.arrays[value]
-        # loops of complex numbers may take another path when they write to an operand
-        if value.type == kind and kind.dtype.kind != "c" and kind.layout == "C" and array.shape == tuple(shape) \
-                and emitter.buffers.hands_on(value, result_of(op)):
-            emitter.inherited.add(value)
-            address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(shape)))
-            out = _Operand(address, len(shape), kind.dtype.itemsize, array, address)
-            _run_loop(emitter, op, operands, out, shape, _FRESH)
-            return array
-    return None
-
-
-def _computed_in_block(emitter: KernelEmitter, op: Op, operands: List[_Operand],
-                       shape: List[Operand]) -> Optional[ArrayVariable]:
-    """The results in the memory for a block of rows, inside a tiled or skewed loop; else None."""
-    array = emitter.blocking.prepared(result_of(op), shape)
+    """The results in the memory of an operand that is dead afterwards, or inside a tiled or skewed loop in that for a
+    block of rows; else None."""
+    array = reused(emitter, op, shape) or emitter.blocking.prepared(result_of(op), shape)
     if array is not None:
         address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(shape)))
         out = _Operand(address, len(shape), array.type.dtype.itemsize, array, address)
@@ -229,20 +212,21 @@ def _computed_in_block(emitter: KernelEmitter, op: Op, operands: List[_Operand],
 
 
 def _computed(emitter: KernelEmitter, op: Op, operands: List[_Operand], shape: List[Operand], kind: Array,
-              name: str, private: bool, wanted: int = 0) -> ArrayVariable:
-    """A new array with the loop's results, which ``wanted`` side exits need; leaves when a flag was raised."""
+              name: str, pooled: bool, has_slot: bool) -> ArrayVariable:
+    """A new array with the loop's results, whose memory comes from the buffer pool, a stack slot, or NumPy; leaves when
+    a flag was raised."""
     at = emitter.layout.scratch(2 + 2 * len(shape))
     address = emitter.let("set_words(frame, %d, %s)" % (at, listed([NULL, NULL, *shape])))
     words = [str(item) for k, operand in enumerate(operands)
              for item in (operand.ndim, operand.like, like_size(emitter, op, k, operand.like, operand.itemsize))]
     likes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), listed(words)))
-    number = type_number(kind.dtype, private)
+    number = type_number(kind.dtype, pooled)
 
     def like() -> ArrayVariable:
         emitter.checked("alloc_like", "frame", address, number, len(shape), len(operands), likes, op=op)
         return emitter.describe(kind, name, at, shape)
 
-    array = new_private(emitter, op, kind, name, shape, like, wanted) if private and len(shape) == 1 else like()
+    array = new_private(emitter, op, kind, name, shape, True, like) if has_slot else like()
     if array.in_slot:
         address = emitter.descriptor(array, at)
     out = _Operand(address, len(shape), kind.dtype.itemsize, array, address)
@@ -293,7 +277,8 @@ def write_ufunc_into(emitter: KernelEmitter, op: Op) -> None:
         shape = broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
         # The last element may raise a flag, and the target must be unchanged then. So the results are copied later.
         kind = Array(result_dtype, len(shape), "C" if len(shape) < 2 else "A")
-        apart = _computed(emitter, op, operands, shape, kind, str(emitter.fresh()), True)
+        has_slot = len(shape) == 1 and use_spare_slot(emitter, kind)
+        apart = _computed(emitter, op, operands, shape, kind, str(emitter.fresh()), True, has_slot)
         copy_into(emitter, op, target, apart)
     else:
         apart = _computed_there(emitter, op, operands, target, result_dtype)
@@ -308,7 +293,7 @@ def _computed_there(emitter: KernelEmitter, op: Op, operands: List[_Operand], ta
     When a flag was raised, the previous contents are put back before leaving. If the dtypes differ, the output is the
     temporary array, which is converted into the target.
     """
-    apart = new_private(emitter, op, Array(dtype, len(target.shape), "C"), str(emitter.fresh()), target.shape)
+    apart = new_temporary(emitter, op, Array(dtype, len(target.shape), "C"), target.shape)
     converts = target.type.dtype != dtype
     if not converts:
         copy_into(emitter, op, apart, target)
@@ -331,13 +316,19 @@ def _release_converted(emitter: KernelEmitter, operands: List[_Operand]) -> None
 _INTO_SHIFT = ABI_NUMBERS["INTO_SHIFT"]
 
 
+def reused(emitter: KernelEmitter, op: Op, shape: Sequence[Operand]) -> Optional[ArrayVariable]:
+    """The array whose memory the result takes: the first one of the plan that has its shape; else None."""
+    for value in emitter.plan.memory.reused.get(op, ()):
+        if emitter.arrays[value].shape == tuple(shape):
+            emitter.inherited.add(value)
+            return emitter.arrays[value]
+    return None
+
+
 def like_size(emitter: KernelEmitter, op: Op, number: int, address: Operand, itemsize: int) -> int:
     """The word for alloc_like: an operand's item size, and whether the result may be computed into it."""
     into, value = computes_into(emitter.facts, op, number), op.args[number]
-    free = freedom(op, value)
-    if free and (op in emitter.fused or value not in emitter.given_up(op)
-                 or not emitter.buffers.hands_on(value, result_of(op))):
-        free = 0
+    free = freedom(op, value) if value in emitter.plan.memory.offered.get(op, ()) else 0
     if into in ASKS or free:
         emitter.line("st_i8(%s, 8, %s)" % (address, emitter.arrays[value].object))
     return itemsize + (into + free << _INTO_SHIFT)

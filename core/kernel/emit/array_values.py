@@ -73,7 +73,7 @@ class ArrayWriter(Emitter):
         self.facts = plan.facts
         self.inherited: Set[Value] = set()  # arrays whose memory another value has taken over
         self.buffered = False
-        self.slots = 0
+        self.spare_slots = plan.memory.spare_slots  # the stack slots that temporary arrays have not used yet
         self.reports_own = False  # whether the next ``raised`` checks flags of the kernel's own arithmetic only
         self.watches: List[Name] = []  # variables that are 0 until a watched nest has found a suspicious result
         self._known: Dict[str, Operand] = {}  # the operand that has the value of a source

@@ -128,11 +128,9 @@ class Emitter:
         self.take(node.exit)
 
     def _if(self, node: control_tree.If) -> None:
-        """The arm that never completes comes first, so that the other one needs no indentation."""
-        condition, then, other = self.condition(node.condition), node.then, node.other
-        if control_tree.completes(then) and (not control_tree.completes(other) or not then):
-            condition, then, other = "not %s" % condition, other, then
-        self._indented("if %s:" % condition, then)
+        negated, then, other = control_tree.arms(node)
+        condition = self.condition(node.condition)
+        self._indented("if not %s:" % condition if negated else "if %s:" % condition, then)
         if not control_tree.completes(then):
             self.nodes(other)
         elif other:

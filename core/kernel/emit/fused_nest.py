@@ -19,7 +19,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, PLACES_ELEMENTS
 from pijit.core.graph.passes.fusion import COUNTS, converts, counts_true, operands
 from pijit.core.graph.types import Array, Scalar
-from pijit.core.kernel.emit.array_ops import broadcast, like_size, require_fit, write_ufunc
+from pijit.core.kernel.emit.array_ops import broadcast, like_size, require_fit, reused, write_ufunc
 from pijit.core.kernel.emit.array_values import type_number
 from pijit.core.kernel.emit.expressions import Expression, listed
 from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
@@ -35,7 +35,6 @@ from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.nests import (
     asks_for_temporaries,
     families,
-    finds,
     is_one_axis,
     last_strides,
     loop_dtypes,
@@ -128,7 +127,7 @@ def write_group(emitter: KernelEmitter, group: List[Op]) -> None:
         emitter.arrays[made] = result  # both paths leave it in the same variables
         return
     emitter.exponent_bounds.make(plan, group, shape, dict(zip(find_leaves(group)[1], scalars)))
-    given = _given_up(emitter, group, shape)
+    given = reused(emitter, group[-1], shape)
     result = given or emitter.blocking.prepared(made, shape) or allocate(emitter, group, shape)
     emitter.arrays[made] = result
     if plan.clears:
@@ -367,25 +366,6 @@ class _Described(NamedTuple):
     shape: Sequence[Operand]
 
 
-def _given_up(emitter: KernelEmitter, group: List[Op], shape: List[Operand]) -> Optional[ArrayVariable]:
-    """A dead operand whose memory the result may take, if one has the result's type and shape; else None.
-
-    Each element is read before it is written.
-    """
-    last, result = group[-1], result_of(group[-1])
-    kind = array_type(result)
-    if any(finds(op) or op.name in PLACES_ELEMENTS for op in group) or kind.layout != "C" \
-            or last in emitter.plan.groups.transposed or asks_for_temporaries(group, emitter.arrays, emitter.facts):
-        return None
-    for value in [value for op in group for value in emitter.given_up(op)]:
-        array = emitter.arrays.get(value)
-        if array is not None and value.type == kind and array.shape == tuple(shape) \
-                and emitter.buffers.hands_on(value, result):
-            emitter.inherited.add(value)
-            return array
-    return None
-
-
 def allocate(emitter: KernelEmitter, group: List[Op], shape: List[Operand]) -> ArrayVariable:
     """The result array, with the strides that NumPy would compute for it step by step."""
     last, known = group[-1], {}  # type: Op, Dict[Value, _Described]
@@ -393,7 +373,7 @@ def allocate(emitter: KernelEmitter, group: List[Op], shape: List[Operand]) -> A
     if len(shape) == 1 or converts(last):
         return made_array(emitter, group[0], result, shape, Array(kind.dtype, len(shape), "C"))
     if all(array_type(value).layout == "C" and emitter.arrays[value].shape == tuple(shape)
-           for value in find_leaves(group)[0]) and not asks_for_temporaries(group, emitter.arrays, emitter.facts):
+           for value in find_leaves(group)[0]) and not asks_for_temporaries(group, emitter.facts):
         return made_array(emitter, group[0], result, shape)
     for op in group:
         if op.name in PLACES_ELEMENTS:
@@ -419,7 +399,7 @@ def allocate(emitter: KernelEmitter, group: List[Op], shape: List[Operand]) -> A
                 "layout_like", address, len(own), dtype_of(result_of(op)).itemsize, len(op.args), likes))
             known[result_of(op)] = _Described(address, own)
             continue
-        number = type_number(kind.dtype, emitter.buffers.borrows(result))
+        number = type_number(kind.dtype, result in emitter.plan.memory.pooled)
         emitter.checked("alloc_like", "frame", address, number, len(own), len(op.args), likes, op=group[0])
         return emitter.describe_at(kind, "v%d" % result.id, address, own)
     raise AssertionError("an empty group")

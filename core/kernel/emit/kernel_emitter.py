@@ -18,7 +18,6 @@ from pijit.core.kernel.emit import fused_nest, scalars
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.emit.array_values import ArrayWriter
 from pijit.core.kernel.emit.array_variables import variables_of
-from pijit.core.kernel.emit.borrowed_buffers import BorrowedBuffers
 from pijit.core.kernel.emit.exponent_bounds import BOUNDS, ExponentBounds
 from pijit.core.kernel.emit.expressions import Expression, listed
 from pijit.core.kernel.emit.fp_checks import FpChecks
@@ -56,10 +55,8 @@ class KernelEmitter(ArrayWriter):
     def __init__(self, graph: Graph, layout: FrameLayout, plan: Plan, flavour: CompileOptions) -> None:
         super().__init__(graph, layout, plan, flavour, NAMES)
         self.float_checks = FpChecks(self)
-        self.buffers = BorrowedBuffers(plan.escape)
         self.exponent_bounds = ExponentBounds(self, plan.bounded)
         self.fills = DeferredFills(self, plan.groups.fills)
-        self.fused: Set[Op] = set()
         self.blocking = TiledLoops(self)
         self.skewing = SkewedLoops(self)
         self.unchecked: Optional[Unchecked] = None
@@ -160,7 +157,7 @@ class KernelEmitter(ArrayWriter):
     def _shown(self, value: Value) -> Operand:
         """The object of an array that leaves the kernel; a copy if the array may have memory of the buffer pool."""
         pointer = self.with_object(value).object
-        if value in self.buffers:
+        if value in self.plan.memory.borrowed:
             pointer = self.let(self.runtime("own", "frame", pointer))
             self.indented("if %s == 0:" % pointer, "return %d" % ERROR)
         return pointer
@@ -183,13 +180,6 @@ class KernelEmitter(ArrayWriter):
             self.release(self.arrays[value])
         elif isinstance(value.type, Object):
             self.line(self.runtime("release", "frame", self.text[value]))
-
-    def given_up(self, op: Op) -> List[Value]:
-        """The operands whose memory is free once the operation has read them."""
-        group = self.facts.group_of(op)
-        if self.skewing.run is not None:
-            return []
-        return self.blocking.given_up(group[-1], self.plan.ownership.given_up(op, group))
 
     def operations(self, ops: List[Op]) -> None:
         done: Set[Op] = set()
@@ -221,13 +211,11 @@ class KernelEmitter(ArrayWriter):
     def _write_group(self, op: Op, group: List[Op]) -> None:
         leaving = self.float_checks.check_before(op)
         if len(group) > 1 and op in self.facts.merged and group is self.facts.merged[op].ops:
-            self.fused.update(group)
             self.together = group
             write_merged(self, self.facts.merged[op])
             self.together = ()
         elif op in self.plan.groups.nests:
             place_rolled(self, group)
-            self.fused.update(group)
             write = write_masked if group[0].name == "pick" else write_store
             self.together = group
             (write if op.name in EFFECTS else fused_nest.write_group)(self, group)

@@ -1,8 +1,9 @@
 """Stack arrays: small arrays that never leave a kernel live on its stack and have no Python object.
 
-A call of the runtime costs more than computing a few elements. A kernel has one *slot* for each place that makes such
-an array. It is used again in each iteration of a loop. An array that does not fit is allocated by the runtime instead.
-If a side exit or a call of NumPy needs an object, it gets that of a copy.
+A call of the runtime costs more than computing a few elements. A place that makes such an array has a *slot*, which is
+used again in each iteration of a loop. plan/memory_plan.py decides which results have slots; temporary arrays of
+operations use the others, in the order in which they are written. An array that does not fit is allocated by the
+runtime instead. If a side exit or a call of NumPy needs an object, it gets that of a copy.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_variables import variables_of_layout
 from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic, field_pointer
-from pijit.core.kernel.plan.escape import MOST_SLOTS, may_be_on_stack
+from pijit.core.kernel.plan.memory_plan import fits_stack
 from pijit.core.kernel.plan.operands import ONE, ArrayVariable, Operand, array_type, integer
 
 if TYPE_CHECKING:
@@ -58,25 +59,36 @@ def made_array(emitter: KernelEmitter, leaving: Op, value: Value, shape: Sequenc
 def new_made(emitter: KernelEmitter, leaving: Op, value: Value, shape: Sequence[Operand],
              kind: Optional[Array] = None) -> ArrayVariable:
     """As ``made_array``, but never the memory for a block."""
-    kind, name = kind or array_type(value), "v%d" % value.id
-    if emitter.buffers.borrows(value):
-        return new_private(emitter, leaving, kind, name, shape, wanted=emitter.plan.escape.exits_with(value))
+    kind, name, memory = kind or array_type(value), "v%d" % value.id, emitter.plan.memory
+    if value in memory.pooled:
+        return new_private(emitter, leaving, kind, name, shape, value in memory.slots)
     return emitter.new_array(leaving, kind, name, shape)
 
 
-def new_private(emitter: KernelEmitter, op: Op, kind: Array, name: str, shape: Sequence[Operand],
-                otherwise: Optional[Callable[[], ArrayVariable]] = None, wanted: int = 0) -> ArrayVariable:
-    """A new array that is handed out at ``wanted`` side exits and nowhere else.
+def new_temporary(emitter: KernelEmitter, op: Op, kind: Array, shape: Sequence[Operand]) -> ArrayVariable:
+    """A new array that only one operation needs; leaves by its exit when there is no memory."""
+    return new_private(emitter, op, kind, str(emitter.fresh()), shape, use_spare_slot(emitter, kind))
 
-    Leaves by the operation's exit when there is no memory. If the array does not fit into a slot, ``otherwise`` makes
-    it, in variables of the same name.
+
+def use_spare_slot(emitter: KernelEmitter, kind: Array) -> bool:
+    """Whether a temporary array of a type has a slot, which is used up then."""
+    has_slot = fits_stack(kind) and emitter.spare_slots > 0
+    emitter.spare_slots -= has_slot
+    return has_slot
+
+
+def new_private(emitter: KernelEmitter, op: Op, kind: Array, name: str, shape: Sequence[Operand], has_slot: bool,
+                otherwise: Optional[Callable[[], ArrayVariable]] = None) -> ArrayVariable:
+    """A new array that does not escape, in a slot if it has one and fits.
+
+    Leaves by the operation's exit when there is no memory. If the array has no slot, or does not fit, ``otherwise``
+    makes it, in variables of the same name.
     """
     if otherwise is None:
         def otherwise() -> ArrayVariable:
             return emitter.new_array(op, kind, name, shape, private=True)
-    if not may_be_on_stack(kind, wanted) or emitter.slots == MOST_SLOTS:
+    if not has_slot:
         return otherwise()
-    emitter.slots += 1
     most = SLOT_BYTES // kind.dtype.itemsize
     array = variables_of_layout(kind, name, shape)
     array.lazy = array.in_slot = True

@@ -8,7 +8,7 @@ The emitters call `structure`; ownership.py uses `GraphFlow`. Irreducible contro
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Set, Tuple, cast
+from typing import Any, Dict, Iterator, List, Optional, Set, Tuple, cast
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, SideExit, Value
 from pijit.core.kernel.errors import CompileError
@@ -344,6 +344,29 @@ def structure(graph: Graph) -> List[Any]:
 def tree_of(flow: GraphFlow) -> List[Any]:
     """As `structure`, for a graph whose order and dominators are known."""
     return _Resolver().resolve(_Placer(flow).tree(flow.order[0]))
+
+
+def blocks_of(tree: List[Any]) -> Iterator[Block]:
+    """The blocks of a resolved tree, in the order in which they are written; each follows those that dominate it."""
+    for node in tree:
+        if isinstance(node, StraightLine):
+            yield node.block
+        elif isinstance(node, If):
+            for arm in arms(node)[1:]:
+                yield from blocks_of(arm)
+        elif isinstance(node, (LoopNode, IfFlag)):
+            yield from blocks_of(node.body)
+
+
+def arms(node: If) -> Tuple[bool, List[Any], List[Any]]:
+    """(whether the condition is negated, the arm that is written first, the other one).
+
+    The arm that never completes comes first, so that the other one needs no indentation.
+    """
+    then, other = node.then, node.other
+    if completes(then) and (not completes(other) or not then):
+        return True, other, then
+    return False, then, other
 
 
 def completes(nodes: List[Any]) -> bool:

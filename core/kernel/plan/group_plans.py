@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Collection, Dict, List, Mapping, Set
 
-from pijit.core.graph.ir import Block, Graph, Op, Value
+from pijit.core.graph.ir import Block, Op, Value
 from pijit.core.graph.ops import EFFECTS, KEEPS_ROWS, MAKES_ROWS, PLACES_ELEMENTS
 from pijit.core.graph.types import Array
 from pijit.core.kernel.options import CompileOptions
@@ -50,14 +50,14 @@ class GroupPlans(NamedTuple):
     flags: Dict[Op, FlagPlan]
 
 
-def plan_groups(graph: Graph, order: List[Block], facts: GraphFacts, by_rows: Collection[Value],
+def plan_groups(layouts: ArrayLayouts, order: List[Block], facts: GraphFacts, by_rows: Collection[Value],
                 bounded: BoundedArrays, fills: FillPlan, skewing: Mapping[Op, SkewingRun],
                 options: CompileOptions) -> GroupPlans:
     """The plans of all groups.
 
     Args:
-        graph: the graph.
-        order: its blocks, each after those that dominate it.
+        layouts: the layouts of the graph's inputs and parameters, to which those of all results are added.
+        order: the blocks, each after those that dominate it.
         facts: facts about the graph.
         by_rows: the inputs and parameters that probably have rows.
         bounded: the arrays with exponent bounds.
@@ -65,7 +65,7 @@ def plan_groups(graph: Graph, order: List[Block], facts: GraphFacts, by_rows: Co
         skewing: the runs that may be skewed.
         options: the compile options.
     """
-    planner = _Planner(graph, facts, set(by_rows), bounded, fills, options)
+    planner = _Planner(layouts, facts, set(by_rows), bounded, fills, options)
     for block in order:
         planner.block(block, skewing)
     return planner.plans
@@ -74,9 +74,9 @@ def plan_groups(graph: Graph, order: List[Block], facts: GraphFacts, by_rows: Co
 class _Planner:
     """Makes the plans of one graph."""
 
-    def __init__(self, graph: Graph, facts: GraphFacts, by_rows: Set[Value], bounded: BoundedArrays, fills: FillPlan,
-                 options: CompileOptions) -> None:
-        self.layouts = ArrayLayouts(graph, facts.constants)
+    def __init__(self, layouts: ArrayLayouts, facts: GraphFacts, by_rows: Set[Value], bounded: BoundedArrays,
+                 fills: FillPlan, options: CompileOptions) -> None:
+        self.layouts = layouts
         self.facts = facts
         self.bounded = bounded
         self.possible = fills

@@ -10,13 +10,15 @@ from typing import Any, Dict, List
 
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.kernel.options import CompileOptions
-from pijit.core.kernel.plan.control_tree import GraphFlow, LoopNode, tree_of
+from pijit.core.kernel.plan.array_layouts import ArrayLayouts
+from pijit.core.kernel.plan.control_tree import GraphFlow, LoopNode, blocks_of, tree_of
 from pijit.core.kernel.plan.deferred_fills import find_fills
 from pijit.core.kernel.plan.escape import EscapeAnalysis
 from pijit.core.kernel.plan.exponents import BoundedArrays, find_bounded
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_plans import GroupPlans, plan_groups
 from pijit.core.kernel.plan.memory_layout import likely_by_rows
+from pijit.core.kernel.plan.memory_plan import MemoryPlan, plan_memory
 from pijit.core.kernel.plan.multi_output_fusion import find_merged, is_elementwise
 from pijit.core.kernel.plan.ownership import Ownership
 from pijit.core.kernel.plan.signed_zeros import find_left_out_steps
@@ -35,6 +37,7 @@ class Plan(NamedTuple):
         groups: how the fused groups are written: nests, stores, first contents that wait, and skewed runs.
         ownership: where references are taken and released.
         escape: which arrays leave the kernel.
+        memory: whose memory the arrays get.
         bounded: the arrays that have exponent bounds.
         tiling: the runs of operations that are tiled, by their first operation.
         strips: the loops that are written as speculative strips.
@@ -46,6 +49,7 @@ class Plan(NamedTuple):
     groups: GroupPlans
     ownership: Ownership
     escape: EscapeAnalysis
+    memory: MemoryPlan
     bounded: BoundedArrays
     tiling: Dict[Op, TilingRun]
     strips: Dict[LoopNode, Strip]
@@ -66,8 +70,11 @@ def make_plan(graph: Graph, options: CompileOptions) -> Plan:
     tiling = {first: run for first, run in tiling.items() if merged.isdisjoint(run.ops)}
     ownership = Ownership(flow, facts.used, facts.groups)
     tree = tree_of(flow)
-    groups = plan_groups(graph, flow.order, facts, likely_by_rows(graph), bounded, find_fills(graph, facts), skewing,
+    layouts = ArrayLayouts(graph, facts.constants)
+    groups = plan_groups(layouts, flow.order, facts, likely_by_rows(graph), bounded, find_fills(graph, facts), skewing,
                          options)
-    return Plan(facts, tree, groups, ownership, EscapeAnalysis(graph, facts), bounded, tiling,
+    escape = EscapeAnalysis(graph)
+    memory = plan_memory(list(blocks_of(tree)), facts, groups, tiling, ownership, escape, layouts.of)
+    return Plan(facts, tree, groups, ownership, escape, memory, bounded, tiling,
                 find_strips(tree, facts, ownership, options.nogil) if flow.loops else {},
                 find_left_out_steps(graph, facts))

@@ -128,9 +128,9 @@ def reports_flags(group: Sequence[Op], fast: bool) -> bool:
                             for op in group)
 
 
-def asks_for_temporaries(group: List[Op], arrays: Collection[Value], facts: GraphFacts) -> bool:
+def asks_for_temporaries(group: List[Op], facts: GraphFacts) -> bool:
     """Whether an operator of the group may compute into an array that the kernel has not made, of any strides."""
-    return any(into != NEVER and value in arrays and value not in facts.made
+    return any(into != NEVER and isinstance(value.type, Array) and value not in facts.made
                for op in group for value, into in zip(op.args, op.attrs.get("into", ())))
 
 

@@ -13,6 +13,7 @@ from pijit.core.kernel.plan.control_tree import format_tree
 from pijit.core.kernel.plan.exponents import BoundedArrays
 from pijit.core.kernel.plan.flag_plan import FlagPlan
 from pijit.core.kernel.plan.kernel_plan import Plan
+from pijit.core.kernel.plan.memory_plan import MOST_SLOTS
 from pijit.core.kernel.plan.skewing import SkewingRun
 from pijit.core.kernel.plan.strips import AffineElement, AffineIndex, Combined, Strip
 from pijit.core.kernel.plan.tiling import TilingRun
@@ -135,6 +136,26 @@ GROUP_LINES: Dict[str, Callable[[Plan], List[str]]] = {
 """The lines of each field of `GroupPlans`."""
 
 
+# ---- memory ----
+
+
+def _spare_slots(plan: Plan) -> List[str]:
+    spare = plan.memory.spare_slots
+    return ["stack slots left for temporary arrays: %d" % spare] if spare < MOST_SLOTS else []
+
+
+MEMORY_LINES: Dict[str, Callable[[Plan], List[str]]] = {
+    "pooled": lambda plan: _one("may borrow buffers", plan.memory.pooled),
+    "borrowed": lambda plan: _one("may take borrowed buffers from operands", plan.memory.borrowed - plan.memory.pooled),
+    "reused": lambda plan: ["%s takes memory of: %s" % (_op(op), _list(values))
+                            for op, values in plan.memory.reused.items()],
+    "offered": lambda plan: ["%s may be computed into: %s" % (_op(op), _list(values))
+                             for op, values in plan.memory.offered.items()],
+    "slots": lambda plan: _one("have stack slots", plan.memory.slots),
+    "spare_slots": _spare_slots}
+"""The lines of each field of `MemoryPlan`."""
+
+
 # ---- the plan ----
 
 
@@ -160,8 +181,7 @@ def _ownership(plan: Plan) -> List[str]:
 def _escape(plan: Plan) -> List[str]:
     escape, private = plan.escape, _sorted(plan.escape.private)
     exits = {value: escape.exits_with(value) for value in private if escape.exits_with(value)}
-    return _one("do not escape", private) + _one("may borrow buffers", list(filter(escape.may_borrow, private))) \
-        + _one("side exits that hand out arrays", exits)
+    return _one("do not escape", private) + _one("side exits that hand out arrays", exits)
 
 
 def _bounded(plan: Plan) -> List[str]:
@@ -172,6 +192,7 @@ PLAN_LINES: Dict[str, Callable[[Plan], List[str]]] = {
     "groups": lambda plan: [line for write in GROUP_LINES.values() for line in write(plan)],
     "facts": _facts,
     "escape": _escape,
+    "memory": lambda plan: [line for write in MEMORY_LINES.values() for line in write(plan)],
     "bounded": _bounded,
     "tiling": lambda plan: ["tiled: " + _record(run) for run in plan.tiling.values()],
     "strips": lambda plan: ["speculative strip: " + _record(strip) for strip in plan.strips.values()],

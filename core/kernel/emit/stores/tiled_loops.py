@@ -49,13 +49,6 @@ class TiledLoops:
 
     # ---- called by the writers of operations ----
 
-    def given_up(self, last: Op, values: List[Value]) -> List[Value]:
-        """Of operands whose memory is free, those whose memory a group's result may take: both must be for blocks."""
-        if self.run is None:
-            return values
-        inner = self.run.made - self.run.lasting
-        return [value for value in values if value in inner] if last.result in inner else []
-
     def prepared(self, value: Value, shape: Sequence[Operand]) -> Optional[ArrayVariable]:
         """The memory for the current block of an array that the run makes; None where no blocks are written."""
         run = self.run
