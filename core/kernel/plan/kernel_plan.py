@@ -67,7 +67,7 @@ def make_plan(graph: Graph, options: CompileOptions) -> Plan:
     ownership = Ownership(flow, facts.used, facts.groups)
     tree = tree_of(flow)
     groups = plan_groups(graph, flow.order, facts, likely_by_rows(graph), bounded, find_fills(graph, facts), skewing,
-                         options)
+                         tiling, options)
     return Plan(facts, tree, groups, ownership, EscapeAnalysis(graph, facts), bounded, tiling,
                 find_strips(tree, facts, ownership, options.nogil) if flow.loops else {},
                 find_left_out_steps(graph, facts))
