@@ -63,6 +63,8 @@ FREE = ("pijit.core._hook", "pijit.core._launcher", "pijit.core._signals", "piji
         "pijit.core._ufuncs", "pijit.guards._evaluate")
 """Extension modules, which import nothing of ours at import."""
 
+WITHOUT_LLVM = ("pijit.core.kernel.plan", "pijit.core.kernel.emit", "pijit.core.kernel.reference")
+"""Packages that import neither llvmlite nor numba."""
 
 UPWARDS = {("pijit.core.hinting", "pijit.core.capture.profile.hints")}
 """Imports inside of functions that may go up: `pijit.hint` has its text read by the capturer, where that is supported."""
@@ -82,10 +84,15 @@ def source_files():
 MODULES = dict(source_files())
 
 
+def parsed(name):
+    """The syntax tree of a module."""
+    with open(MODULES[name], encoding="utf-8") as file:
+        return ast.parse(file.read())
+
+
 def imports(name):
     """(imported module, whether it is imported when this one is) of a module; imports for type checkers are left out."""
-    with open(MODULES[name], encoding="utf-8") as file:
-        tree = ast.parse(file.read())
+    tree = parsed(name)
     inner = {id(node) for function in ast.walk(tree) if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
              for node in ast.walk(function)}
     types = {id(node) for test in ast.walk(tree) if isinstance(test, ast.If) and "TYPE_CHECKING" in ast.dump(test.test)
@@ -126,6 +133,14 @@ def test_no_cycles():
 
     for name in sorted(graph):
         visit(name)
+
+
+@pytest.mark.parametrize("name", [name for name in sorted(MODULES) if name.startswith(WITHOUT_LLVM)])
+def test_plans_and_emitters_build_no_llvm(name):
+    """They name intrinsics; `pijit.core.kernel.llvm` has their instructions."""
+    found = [alias.name for node in ast.walk(parsed(name)) if isinstance(node, ast.Import) for alias in node.names]
+    found += [node.module or "" for node in ast.walk(parsed(name)) if isinstance(node, ast.ImportFrom)]
+    assert not [module for module in found if module.split(".")[0] in ("llvmlite", "numba")]
 
 
 def test_folders_are_small():

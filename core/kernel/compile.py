@@ -19,10 +19,11 @@ from pijit.core.graph.passes import improve
 from pijit.core.kernel import fork_safety
 from pijit.core.kernel.abi import FrameLayout
 from pijit.core.kernel.disk_cache import SUPPORTED, kernel_key
-from pijit.core.kernel.emit.kernel_emitter import NAMES, KernelEmitter
+from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 from pijit.core.kernel.errors import CompileError, ForkedError, TooDeep
 from pijit.core.kernel.exit_causes import Cause
 from pijit.core.kernel.llvm import codegen
+from pijit.core.kernel.llvm.intrinsic_table import INTRINSICS
 from pijit.core.kernel.options import PLAIN, CompileOptions
 from pijit.core.kernel.plan.kernel_plan import make_plan
 from pijit.core.kernel.plan.printer import format_plan
@@ -178,7 +179,7 @@ class Kernel:
         self._plan = format_plan(plan)
         emitter = KernelEmitter(graph, layout, plan, self.flavour)
         source = emitter.source("kernel")
-        assert emitter.names.keys() - NAMES.keys() == emitter.symbols.keys(), "see symbols"
+        assert emitter.names.keys() - INTRINSICS.keys() == emitter.symbols.keys(), "see symbols"
         make = functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), self._on_disk,
                                  self.flavour.fast)
         return Written(source, layout.words, make, emitter.causes.found, dict(emitter.symbols))

@@ -51,6 +51,7 @@ HANDLERS = {
     "graph/reverse/forward.py": ["FORWARD", "STATEMENTS"],
     "graph/reverse/library_calls.py": ["CALLS", "SELECTIONS"],
     "kernel/plan/array_layouts.py": ["_DERIVED"],
+    "kernel/plan/group_plans.py": ["_PLANNERS"],
     "kernel/plan/shape_classes.py": ["_DERIVED"],
     "kernel/emit/fused_nest.py": ["_ONE_BY_ONE"],
     "kernel/emit/array_ops.py": ["ARRAY_OPERATIONS"],
@@ -58,7 +59,7 @@ HANDLERS = {
     "kernel/emit/library_calls.py": ["LIBRARY_OPERATIONS"],
     "kernel/emit/linear_algebra.py": ["GUFUNC_OPERATIONS"],
     "kernel/emit/objects.py": ["OBJECT_OPERATIONS"],
-    "kernel/emit/stores/scatters.py": ["SCATTER_OPERATIONS", "_UNDER_MASK"],
+    "kernel/emit/stores/scatters.py": ["SCATTER_OPERATIONS"],
     "kernel/reference/emitter.py": ["_OPERATIONS", "_UNARY"],
 }
 OTHER_NAMES = {

@@ -12,6 +12,9 @@ from pijit.core.kernel.plan.control_tree import LoopNode, blocks_of
 from pijit.core.kernel.plan.deferred_fills import FillPlan
 from pijit.core.kernel.plan.exponents import BoundedArrays
 from pijit.core.kernel.plan.flag_plan import NO_FLAGS, FlagPlan
+from pijit.core.kernel.plan.forms.block_size import BlockSize
+from pijit.core.kernel.plan.forms.products import DotOrder, InlineDot, LoopForm, ProductPlan, UnitForm
+from pijit.core.kernel.plan.forms.scatters import ScatterForm, ScatterPlan
 from pijit.core.kernel.plan.graph_facts import MergedGroup
 from pijit.core.kernel.plan.group_plans import GroupPlans
 from pijit.core.kernel.plan.kernel_plan import Plan, make_plan
@@ -20,7 +23,7 @@ from pijit.core.kernel.plan.printer import FIELDS, GROUP_LINES, MEMORY_LINES, PL
 from pijit.core.kernel.plan.skewing import SkewingRun
 from pijit.core.kernel.plan.store_plan import NEW, StorePlan, Strategy
 from pijit.core.kernel.plan.strips import AffineElement, AffineIndex, Combined, Strip
-from pijit.core.kernel.plan.tiling import TilingRun
+from pijit.core.kernel.plan.tiling import TiledRows, TilingRun
 
 DOUBLE = numpy_scalar(np.dtype("d"))
 VECTOR = Array(np.dtype("d"), 1, "C")
@@ -103,15 +106,17 @@ def with_everything():
 
 def made_up(op, value, loop):
     """A value for each field of a plan's records that is not empty."""
+    size = BlockSize(1, 2, 3, 4, 5)
     run = TilingRun([op], [op], op, [value], {value}, {value}, {op: 0})
-    skewed = SkewingRun([[op], [op]], [op], [op], op, {value: 1}, {value: 2}, [value], 3, {op: 0})
+    skewed = SkewingRun([[op], [op]], [op], [op], op, {value: 1}, {value: 2}, [value], size, {op: 0})
     element = AffineElement(op, [AffineIndex(Combined("add", value, 1), 2), AffineIndex(0, None)])
     strip = Strip(value, value, [value], True, [element], {value})
     return {"bounded": BoundedArrays([value], [value], [value]), "tiling": {op: run}, "strips": {loop: strip},
             "memory": MemoryPlan({value}, {value}, {op: [value]}, {op: [value]}, {value}, 3),
             "left_out_steps": {op: value}, "unmerged": {op}, "transposed": {op}, "by_rows": {value},
             "fills": FillPlan({op: value}, {op: value}), "skewing": {op: skewed}, "stores": {op: NEW}, "nests": set(),
-            "flags": {op: FlagPlan((0, 2), True, 15, True, True)}}
+            "flags": {op: FlagPlan((0, 2), True, 15, True, True)}, "tiled": {op: TiledRows([value], size)},
+            "scatters": {op: ScatterPlan(ScatterForm.INDEXED)}, "products": {value: ProductPlan(LoopForm.LIBRARY)}}
 
 
 def plain():
@@ -162,16 +167,17 @@ def test_each_field_of_a_record_has_a_name(record):
     assert list(FIELDS[record]) != [] and set(FIELDS[record]) == set(record._fields)
 
 
-@pytest.mark.parametrize("field, value", [
-    ("strategy", Strategy.BLOCKS), ("buffered", None), ("waits", True), ("same", ("%1",)), ("own", ("%1",)),
-    ("tested", ("%1",)), ("is_whole", True)])
-def test_each_field_of_a_store_is_printed(field, value):
-    assert str(NEW._replace(**{field: value})) != str(NEW)
+EMPTY_AND_FULL = [
+    (NEW, StorePlan(Strategy.BLOCKS, None, True, ("%1",), ("%1",), ("%1",), True)),
+    (ScatterPlan(ScatterForm.LIBRARY), ScatterPlan(ScatterForm.INDEXED, ("%1",))),
+    (ProductPlan(LoopForm.LIBRARY), ProductPlan(LoopForm.SMALL_PRODUCT, UnitForm.INLINE, InlineDot(8, DotOrder.WIDE)))]
+"""Plans that have a text of their own: one with the fewest parts, and one that differs in each field."""
 
 
-def test_all_fields_of_stores_are_tested():
-    marks = test_each_field_of_a_store_is_printed.pytestmark[0]
-    assert [field for field, _ in marks.args[1]] == list(StorePlan._fields)
+@pytest.mark.parametrize("plan, field, value", [
+    (plan, field, value) for plan, other in EMPTY_AND_FULL for field, value in zip(plan._fields, other)])
+def test_each_field_of_a_store_or_product_is_printed(plan, field, value):
+    assert str(plan._replace(**{field: value})) != str(plan)
 
 
 def test_the_text_of_a_loop(full):

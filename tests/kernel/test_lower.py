@@ -6,15 +6,14 @@ import struct
 import pytest
 
 from pijit.core.kernel.errors import CompileError
-from pijit.core.kernel.llvm import codegen, complex_intrinsics, float_intrinsics, intrinsics
-
-NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS)
+from pijit.core.kernel.llvm import codegen
+from pijit.core.kernel.llvm.intrinsic_table import INTRINSICS
 
 
 def run(body, *words):
     """What ``kernel`` with this body returns for a frame of words; floats become their bits."""
     source = "def kernel(frame):\n" + "\n".join("    " + line for line in body.strip("\n").splitlines()) + "\n"
-    address, owner = codegen.compiled(source, NAMES, {}, on_disk=False, fast=False)
+    address, owner = codegen.compiled(source, INTRINSICS, {}, on_disk=False, fast=False)
     bits = [struct.unpack("<q", struct.pack("<d", word))[0] if isinstance(word, float) else word for word in words]
     frame = (ctypes.c_int64 * max(len(bits), 1))(*bits)
     result = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)(ctypes.addressof(frame))
@@ -88,7 +87,7 @@ def test_equal_negations_are_one():
     """LLVM cannot fold the sign bit, but it knows that it is the same one."""
     body = "def kernel(frame):\n    x = ld_f8(frame, 0)\n    y = ld_f8(frame, 8)\n" \
            "    st_f8(frame, 16, fmul(fneg(x), y))\n    st_f8(frame, 24, fadd(fneg(x), y))\n    return 0\n"
-    text = codegen.library(body, NAMES, False).get_llvm_str()
+    text = codegen.library(body, INTRINSICS, False).get_llvm_str()
     assert text.count(" xor ") == text.count('asm "", ') == 1
 
 

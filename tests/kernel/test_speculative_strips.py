@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core.kernel.emit.stores.speculative_strips import LEAST
 from pijit.core.kernel.llvm.fp_status import READS_STATUS
+from pijit.core.kernel.llvm.strip_intrinsics import LEAST
 from tests.harness import check, fail_unless_captured
 
 PLACES = (0, 1023, 1500)

@@ -18,7 +18,7 @@ from pijit.core.kernel.emit import fused_nest, scalars
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.emit.array_values import ArrayWriter
 from pijit.core.kernel.emit.array_variables import variables_of
-from pijit.core.kernel.emit.exponent_bounds import BOUNDS, ExponentBounds
+from pijit.core.kernel.emit.exponent_bounds import ExponentBounds
 from pijit.core.kernel.emit.expressions import Expression, listed
 from pijit.core.kernel.emit.fp_checks import FpChecks
 from pijit.core.kernel.emit.gathers import write_gather
@@ -28,32 +28,26 @@ from pijit.core.kernel.emit.merged_groups import write_merged
 from pijit.core.kernel.emit.objects import OBJECT_OPERATIONS
 from pijit.core.kernel.emit.rolled_operands import forget_rolled, place_rolled
 from pijit.core.kernel.emit.scans import SCAN_OPERATIONS
-from pijit.core.kernel.emit.stack_arrays import SLOTS
 from pijit.core.kernel.emit.stores.deferred_fill import DeferredFills
 from pijit.core.kernel.emit.stores.inplace_store import write_store
 from pijit.core.kernel.emit.stores.scatters import SCATTER_OPERATIONS, write_masked
 from pijit.core.kernel.emit.stores.skewed_loops import SkewedLoops
-from pijit.core.kernel.emit.stores.speculative_strips import STRIPS, Unchecked, unchecked_operation, write_strip
+from pijit.core.kernel.emit.stores.speculative_strips import Unchecked, unchecked_operation, write_strip
 from pijit.core.kernel.emit.stores.tiled_loops import TiledLoops
 from pijit.core.kernel.errors import CompileError
-from pijit.core.kernel.llvm import complex_intrinsics, float_intrinsics, intrinsics
-from pijit.core.kernel.llvm.fp_check_intrinsics import CHECK_INTRINSICS
-from pijit.core.kernel.llvm.fp_status import STATUS
+from pijit.core.kernel.llvm.intrinsic_table import INTRINSICS
 from pijit.core.kernel.options import FAST, CompileOptions
 from pijit.core.kernel.plan.control_tree import LoopNode
 from pijit.core.kernel.plan.flag_plan import ALWAYS_CHECKED, LISTENING
 from pijit.core.kernel.plan.kernel_plan import Plan
 from pijit.core.kernel.plan.operands import Literal, Name, Operand, result_of, scalar_type
 
-NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS,
-             **CHECK_INTRINSICS, **BOUNDS, **SLOTS, **STATUS, **STRIPS)
-
 
 class KernelEmitter(ArrayWriter):
     """Writes the source of one kernel from its plan, which decides."""
 
     def __init__(self, graph: Graph, layout: FrameLayout, plan: Plan, flavour: CompileOptions) -> None:
-        super().__init__(graph, layout, plan, flavour, NAMES)
+        super().__init__(graph, layout, plan, flavour, INTRINSICS)
         self.float_checks = FpChecks(self)
         self.exponent_bounds = ExponentBounds(self, plan.bounded)
         self.fills = DeferredFills(self, plan.groups.fills)

@@ -5,11 +5,8 @@ The numba emitter looks the writers up in GUFUNC_OPERATIONS.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Sequence
 
-import numpy as np
-
-from pijit.core import _launcher
 from pijit.core.graph.dot_errors import DOT_REPORTS
 from pijit.core.graph.gufuncs import IGNORED, RAISED, REPORTED, Cores, cores_of
 from pijit.core.graph.ir import Op
@@ -17,28 +14,18 @@ from pijit.core.graph.types import Scalar
 from pijit.core.kernel.emit.expressions import Expression, listed
 from pijit.core.kernel.emit.library_calls import read_result
 from pijit.core.kernel.emit.stack_arrays import made_array
-from pijit.core.kernel.llvm.nest.reciprocal_division import fuses_products
 from pijit.core.kernel.plan.flag_plan import ALWAYS_CHECKED, LISTENING
+from pijit.core.kernel.plan.forms.products import DotOrder, InlineDot, LoopForm, UnitForm
 from pijit.core.kernel.plan.operands import NULL, ONE, ArrayVariable, Literal, Name, Operand, dtype_of, result_of
-from pijit.core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 
-class _DotOrder(NamedTuple):
-    """An order in which a loop may add up products (native/runtime/linalg/small_matmul.inc)."""
-
-    number: int
-    text: str
-    kind: str = ""
-    fused: bool = False
-    wide: bool = False
-
-
-_DOT_ORDERS = (_DotOrder(0, "fadd(%(total)s, fmul(%(first)s, %(second)s))"),
-               _DotOrder(1, "ffma(%(first)s, %(second)s, %(total)s)", fused=True),
-               _DotOrder(6, "fadd(%(total)s, widen(fmul(%(first)s, %(second)s)))", kind="f", wide=True))
+_SUMS: Dict[DotOrder, str] = {DotOrder.PLAIN: "fadd(%(total)s, fmul(%(first)s, %(second)s))",
+                              DotOrder.FUSED: "ffma(%(first)s, %(second)s, %(total)s)",
+                              DotOrder.WIDE: "fadd(%(total)s, widen(fmul(%(first)s, %(second)s)))"}
+"""The source that adds a product to a sum, by the order of summation."""
 
 
 def _sizes(emitter: KernelEmitter, op: Op, arrays: List[ArrayVariable], cores: Cores) -> Dict[str, Operand]:
@@ -80,7 +67,8 @@ def write_gufunc(emitter: KernelEmitter, op: Op) -> None:
     cores = cores_of(loop["ufunc"], [len(array.shape) for array in arrays])
     sizes = _sizes(emitter, op, arrays, cores)
     shape = [sizes[name] for name in cores.operands[-1] if name is not None]
-    result, kind = result_of(op), dtype_of(op.args[0])
+    result = result_of(op)
+    plan = emitter.plan.groups.products[result]
     if isinstance(result.type, Scalar):
         at = emitter.layout.scratch(2)
         place = emitter.let("address_of_word(frame, %d)" % at)
@@ -89,7 +77,7 @@ def write_gufunc(emitter: KernelEmitter, op: Op) -> None:
         arrays.append(made)
         place = made.data
     mask = 0 if loop["errors"] == IGNORED else LISTENING | op.attrs.get("always_checked", 0) << ALWAYS_CHECKED
-    done = _short_dot(emitter, op, arrays, mask) if isinstance(result.type, Scalar) else None
+    done = _inline_dot(emitter, arrays, mask, plan.inline) if plan.inline is not None else None
     emitter.depth += bool(done)
     pointers = _words(emitter, [emitter.arrays[value].data for value in op.args] + [place])
     one = Literal(1, "1")
@@ -102,10 +90,7 @@ def write_gufunc(emitter: KernelEmitter, op: Op) -> None:
     table = emitter.let("%s()" % emitter.loop_table(loop["ufunc"], loop["loop"]))
     run: List[Expression] = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, pointers, _words(emitter, dims),
                              _words(emitter, steps), work]
-    if _has_orders(loop, kind):
-        emitter.checked("matmul", *run, kind.itemsize, mask, op=op)
-    else:
-        _run_loop(emitter, op, run, mask)
+    _LOOPS[plan.loop](emitter, op, run, mask)
     emitter.depth -= bool(done)
     if isinstance(result.type, Scalar):
         found = emitter.element(result.type.dtype, ("frame", str(8 * at)))
@@ -114,44 +99,34 @@ def write_gufunc(emitter: KernelEmitter, op: Op) -> None:
         emitter.define(result, "%s_sum" % done if done else found)
 
 
-def _has_orders(loop: Any, kind: np.dtype[Any]) -> bool:
-    """Whether the runtime may know the loop's order of summation for few products
-    (native/runtime/linalg/small_matmul.h)."""
-    return loop["ufunc"] is np.matmul and kind.char in "fd"
-
-
-def _short_dot(emitter: KernelEmitter, op: Op, arrays: List[ArrayVariable], mask: int) -> Optional[Name]:
+def _inline_dot(emitter: KernelEmitter, arrays: List[ArrayVariable], mask: int, plan: InlineDot) -> Name:
     """Write a product of short vectors inline, in the loop's order of summation.
 
     Returns the name of a variable: where it is not 0, the sum is in ``<name>_sum``. For the other case a block is
-    begun, which the caller fills. Returns None if there is no such product.
+    begun, which the caller fills.
     """
-    loop, kind = op.attrs, dtype_of(op.args[0])
-    adjacent = all(array.strides[0].value == kind.itemsize for array in arrays)
-    if not adjacent or not _has_orders(loop, kind):
-        return None
-    words = _launcher.ufunc_loop(loop["ufunc"], loop["loop"])
-    most, order = max((_launcher.short_dot(*words, kind.itemsize, order.number), order) for order in _DOT_ORDERS
-                      if order.kind in ("", kind.char) and (not order.fused or fuses_products()))
-    if most < 2:
-        return None
+    kind, is_wide = arrays[0].type.dtype, plan.order is DotOrder.WIDE
     done, at, size = emitter.fresh(), emitter.fresh(), arrays[0].shape[0]
     first, second = (emitter.element(kind, (array.data, "imul(%s, %d)" % (at, kind.itemsize))) for array in arrays)
     emitter.line("%s = 0" % done)
     emitter.line("%s_sum = %s" % (done, "(0.0)" if kind.char == "d" else "float32(0.0)"))
-    emitter.line("if not beyond(%s, %d):" % (size, most + 1))
+    emitter.line("if not beyond(%s, %d):" % (size, plan.most + 1))
     emitter.depth += 1
     emitter.line("%s = 0" % at)
-    total = emitter.renamed("(0.0)") if order.wide else Name("%s_sum" % done)
-    more = order.text % {"total": total, "first": first, "second": second}
+    total = emitter.renamed("(0.0)") if is_wide else Name("%s_sum" % done)
+    more = _SUMS[plan.order] % {"total": total, "first": first, "second": second}
     emitter.indented("while %s < %s:" % (at, size), "%s = %s" % (total, more), "%s = iadd(%s, 1)" % (at, at))
-    if order.wide:
+    if is_wide:
         emitter.line("%s_sum = narrow(%s)" % (done, total))
     raised = emitter.flags_raised(mask, True) if mask else "0"
     emitter.indented("if not special(%s_sum):" % done, "%s = choose(%s == 0, 1, 0)" % (done, raised))
     emitter.depth -= 1
     emitter.line("if %s == 0:" % done)
     return done
+
+
+def _run_small_product(emitter: KernelEmitter, op: Op, run: List[Expression], mask: int) -> None:
+    emitter.checked("matmul", *run, dtype_of(op.args[0]).itemsize, mask, op=op)
 
 
 def _run_loop(emitter: KernelEmitter, op: Op, run: List[Expression], mask: int) -> None:
@@ -162,22 +137,23 @@ def _run_loop(emitter: KernelEmitter, op: Op, run: List[Expression], mask: int) 
         emitter.guard(op, "%s != 0" % emitter.runtime("flags_test", mask))
 
 
+_LOOPS: Dict[LoopForm, Callable[[KernelEmitter, Op, List[Expression], int], None]] = {
+    LoopForm.LIBRARY: _run_loop, LoopForm.SMALL_PRODUCT: _run_small_product}
+"""The writers of the forms of a loop. They get the loop with its operands, and the mask of its flags."""
+
+
 def write_product(emitter: KernelEmitter, op: Op) -> None:
     """Write ``np.dot`` of two arrays as a call of NumPy."""
     left, right = (emitter.with_object(value).object for value in op.args)
     read_result(emitter, op, "product", [left, right], [int(DOT_REPORTS)])
 
 
-def _product_of_one(emitter: KernelEmitter, op: Op) -> None:
-    """Write a product of two vectors of length 1. NumPy multiplies second by first.
+def _multiply(emitter: KernelEmitter, op: Op) -> None:
+    """Write a product of two vectors of length 1 inline. NumPy multiplies second by first.
 
-    NumPy does it where the product is special, because it decides which of several NaNs is the result. It also does
-    all products of complex numbers.
+    NumPy does it where the product is special, because it decides which of several NaNs is the result.
     """
     kind = dtype_of(result_of(op))
-    if kind.kind == "c":
-        write_product(emitter, op)
-        return
     first, second = (emitter.element(kind, (emitter.arrays[value].data, "0")) for value in op.args)
     product = emitter.renamed("fmul(%s, %s)" % (second, first))
     reported = " or %s != 0" % emitter.flags_raised(LISTENING, True) if DOT_REPORTS else ""
@@ -189,16 +165,21 @@ def _product_of_one(emitter: KernelEmitter, op: Op) -> None:
     emitter.define(result_of(op), product)
 
 
+_UNIT_PRODUCTS: Dict[UnitForm, Callable[[KernelEmitter, Op], None]] = {
+    UnitForm.INLINE: _multiply, UnitForm.LIBRARY: write_product}
+"""The writers of products of vectors of length 1."""
+
+
 def write_dot(emitter: KernelEmitter, op: Op) -> None:
-    """Write ``np.dot`` of two contiguous vectors: the loop, except for one product of floats, which is not
-    added to 0."""
-    if dtype_of(result_of(op)).kind not in "fc":
+    """Write ``np.dot`` of two contiguous vectors: the loop, and vectors of length 1 as planned."""
+    write_unit = _UNIT_PRODUCTS.get(emitter.plan.groups.products[result_of(op)].unit)
+    if write_unit is None:
         write_gufunc(emitter, op)
         return
     size = emitter.arrays[op.args[0]].shape[0]
     emitter.line("if %s == 1:" % size)
     emitter.depth += 1
-    _product_of_one(emitter, op)
+    write_unit(emitter, op)
     emitter.depth -= 1
     emitter.line("else:")
     emitter.depth += 1

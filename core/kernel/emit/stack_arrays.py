@@ -9,41 +9,18 @@ runtime instead. If a side exit or a call of NumPy needs an object, it gets that
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence
+from typing import TYPE_CHECKING, Callable, List, Optional, Sequence
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_variables import variables_of_layout
 from pijit.core.kernel.emit.expressions import Expression
-from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic, field_pointer
+from pijit.core.kernel.llvm.stack_slots import SLOT_BYTES
 from pijit.core.kernel.plan.memory_plan import fits_stack
 from pijit.core.kernel.plan.operands import ONE, ArrayVariable, Operand, array_type, integer
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
-
-SLOT_BYTES = 4096
-"""Bytes of a slot."""
-_ALIGNMENT = 64
-_GAP = 64
-"""Bytes between slots. NumPy before 2.0 takes arrays that lie side by side for overlapping, and may round otherwise."""
-
-
-def _build_slot(builder: Any, args: Any) -> Any:
-    """``slot(frame, offset)``: the address of memory on the kernel's stack.
-
-    It is stored in a word of the frame. So LLVM must assume that called functions read what the kernel writes there.
-    """
-    (_, frame), (_, offset) = args
-    with builder.goto_entry_block():
-        place = builder.alloca(I8, SLOT_BYTES + _GAP)
-        place.align = _ALIGNMENT
-    address = builder.ptrtoint(place, I64)
-    builder.store_atomic(address, field_pointer(builder, frame, offset, I64), "monotonic", 8)
-    return address
-
-
-SLOTS = {"slot": Intrinsic(INT, None, _build_slot)}
 
 
 def made_array(emitter: KernelEmitter, leaving: Op, value: Value, shape: Sequence[Operand],

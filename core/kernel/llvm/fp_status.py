@@ -1,6 +1,6 @@
 """Floating-point status register: machine code that reads, clears and restores it.
 
-The runtime has the same in native/runtime/ufuncs/fp_status_inl.h. speculative_strips.py and reciprocal_division.py use
+The runtime has the same in native/runtime/ufuncs/fp_status_inl.h. strip_intrinsics.py and reciprocal_division.py use
 it around blocks of arithmetic. The runtime is called only if a flag is raised, or on processors other than x86-64.
 Their register is not read here.
 """
@@ -72,5 +72,5 @@ def _flags(builder: Any, args: Any) -> Any:
     return rarely(builder, flags_are_raised(builder), lambda: call(builder, args))
 
 
-STATUS: Dict[str, Intrinsic] = {"clear_raised": Intrinsic(INT, None, _clear),
-                                "flags_raised": Intrinsic(INT, None, _flags)}
+STATUS_INTRINSICS: Dict[str, Intrinsic] = {"clear_raised": Intrinsic(INT, None, _clear),
+                                           "flags_raised": Intrinsic(INT, None, _flags)}

@@ -369,12 +369,12 @@ def call(builder: Any, args: Any) -> Any:
     return builder.call(builder.inttoptr(args[0][1], kind.as_pointer()), words)
 
 
-INTRINSICS: Dict[str, Intrinsic] = {
+WORD_INTRINSICS: Dict[str, Intrinsic] = {
     "leave": Intrinsic(INT, None, _leave), "set_words": Intrinsic(INT, None, _set_words),
     "call": Intrinsic(INT, None, call),
     "bits_set": _binary(INT, INT, INT, _bits_set),
     "uint64": unary(UINT, UINT, _keep),
 }
-INTRINSICS.update(_memory_rows())
-INTRINSICS.update(_integer_rows())
-INTRINSICS.update(_shape_rows())
+WORD_INTRINSICS.update(_memory_rows())
+WORD_INTRINSICS.update(_integer_rows())
+WORD_INTRINSICS.update(_shape_rows())

@@ -53,6 +53,11 @@ class ArrayLayout(NamedTuple):
                                 [_known(stride) for stride in self.strides[-1:]])
 
     @property
+    def is_adjacent(self) -> bool:
+        """Whether the array is certain to be a vector of adjacent elements."""
+        return len(self.shape) == 1 and self.strides[0] == self.type.dtype.itemsize and not self.rolled
+
+    @property
     def has_transposed_order(self) -> bool:
         """Whether the elements along an axis other than the last one are certain to be adjacent."""
         return not self.rolled and self.last_stride == nests.ANY and self.type.dtype.itemsize in self.strides

@@ -1,12 +1,13 @@
-"""Plans of fused groups: which of them one loop nest computes, and how those that store write.
+"""Plans of fused groups, and of operations that are written alone in one of several forms.
 
-`plan_groups` follows the operations of a graph, dominators first, in the order in which the emitter writes them. It
-knows of each array what `ArrayLayouts` knows. So all decisions are made before a line is written.
+The plans say which groups one loop nest computes, and how those that store write. `plan_groups` follows the operations
+of a graph, dominators first, in the order in which the emitter writes them. It knows of each array what `ArrayLayouts`
+knows. So all decisions are made before a line is written.
 """
 
 from __future__ import annotations
 
-from typing import Collection, Dict, List, Mapping, Set
+from typing import Callable, Collection, Dict, List, Mapping, Set
 
 from pijit.core.graph.ir import Block, Op, Value
 from pijit.core.graph.ops import EFFECTS, KEEPS_ROWS, MAKES_ROWS, PLACES_ELEMENTS
@@ -16,18 +17,21 @@ from pijit.core.kernel.plan.array_layouts import ArrayLayout, ArrayLayouts
 from pijit.core.kernel.plan.deferred_fills import FillPlan
 from pijit.core.kernel.plan.exponents import BoundedArrays
 from pijit.core.kernel.plan.flag_plan import FlagPlan, plan_flags
+from pijit.core.kernel.plan.forms.products import ProductPlan, plan_product
+from pijit.core.kernel.plan.forms.scatters import ScatterPlan, plan_scatter
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.nests import goes_by_rows, is_nest
 from pijit.core.kernel.plan.operands import result_of
 from pijit.core.kernel.plan.skewing import SkewingRun, reads_other_parts, stores
 from pijit.core.kernel.plan.store_plan import NEW, StorePlan, plan_store
+from pijit.core.kernel.plan.tiling import TiledRows, TilingRun, tiled_rows
 from pijit.core.kernel.plan.transposed_operands import transposed_leaves
 from pijit.core.named_tuples import NamedTuple
 
 
 class GroupPlans(NamedTuple):
-    """The decisions about fused groups.
+    """The decisions about fused groups and single operations.
 
     Attributes:
         nests: the last operations of the groups that one nest computes; other groups are written one by one.
@@ -36,8 +40,11 @@ class GroupPlans(NamedTuple):
         by_rows: the arrays whose last stride probably is the smallest.
         fills: the first contents that wait for a store.
         skewing: the runs of statements that are skewed, by the last operation of their first group.
+        tiled: where the tiled runs are cut, by their first operation.
         stores: how the groups store into existing arrays, by their last operation.
         flags: the floating-point flags of the nests, by their last operation.
+        scatters: the code that stores at indices or under a mask.
+        products: how generalised ufuncs run, by their results.
     """
 
     nests: Set[Op]
@@ -46,13 +53,16 @@ class GroupPlans(NamedTuple):
     by_rows: Set[Value]
     fills: FillPlan
     skewing: Dict[Op, SkewingRun]
+    tiled: Dict[Op, TiledRows]
     stores: Dict[Op, StorePlan]
     flags: Dict[Op, FlagPlan]
+    scatters: Dict[Op, ScatterPlan]
+    products: Dict[Value, ProductPlan]
 
 
 def plan_groups(layouts: ArrayLayouts, order: List[Block], facts: GraphFacts, by_rows: Collection[Value],
                 bounded: BoundedArrays, fills: FillPlan, skewing: Mapping[Op, SkewingRun],
-                options: CompileOptions) -> GroupPlans:
+                tiling: Mapping[Op, TilingRun], options: CompileOptions) -> GroupPlans:
     """The plans of all groups.
 
     Args:
@@ -63,11 +73,12 @@ def plan_groups(layouts: ArrayLayouts, order: List[Block], facts: GraphFacts, by
         bounded: the arrays with exponent bounds.
         fills: the first contents that may wait for a store.
         skewing: the runs that may be skewed.
+        tiling: the runs that are tiled.
         options: the compile options.
     """
     planner = _Planner(layouts, facts, set(by_rows), bounded, fills, options)
     for block in order:
-        planner.block(block, skewing)
+        planner.block(block, skewing, tiling)
     return planner.plans
 
 
@@ -81,14 +92,19 @@ class _Planner:
         self.bounded = bounded
         self.possible = fills
         self.options = options
-        self.plans = GroupPlans(set(), set(), set(), by_rows, FillPlan({}, fills.stores), {}, {}, {})
+        self.plans = GroupPlans(set(), set(), set(), by_rows, FillPlan({}, fills.stores), {}, {}, {}, {}, {}, {})
         self._pending: Set[Value] = set()  # the arrays whose first contents are not written yet
 
-    def block(self, block: Block, skewing: Mapping[Op, SkewingRun]) -> None:
+    def block(self, block: Block, skewing: Mapping[Op, SkewingRun], tiling: Mapping[Op, TilingRun]) -> None:
         """Plan the groups of a block."""
         for op in block.ops:
             self.layouts.add(op)
         for op in block.ops:
+            plan_form = _PLANNERS.get(op.name)
+            if plan_form is not None:
+                plan_form(self, op)
+            if op in tiling:
+                self.plans.tiled[op] = tiled_rows(tiling[op], self.layouts.of)
             run = skewing.get(op)
             if run is not None and self._can_skew(run):
                 self.plans.skewing[op] = run
@@ -135,6 +151,12 @@ class _Planner:
         return self.layouts.placed(group) if places else self.layouts.of
 
     # ---- operations that are written alone ----
+
+    def scatter(self, op: Op) -> None:
+        self.plans.scatters[op] = plan_scatter(op, self.layouts.of, self.facts)
+
+    def product(self, op: Op) -> None:
+        self.plans.products[result_of(op)] = plan_product(op, self.layouts.of)
 
     def _alone(self, op: Op) -> None:
         root = self.possible.waiting.get(op)
@@ -193,3 +215,8 @@ class _Planner:
             return True
         self.plans.by_rows.intersection_update(before)
         return False
+
+
+_PLANNERS: Dict[str, Callable[[_Planner, Op], None]] = {
+    "scatter": _Planner.scatter, "put_mask": _Planner.scatter, "gufunc": _Planner.product, "dot": _Planner.product}
+"""How operations are planned that have several forms."""

@@ -72,7 +72,7 @@ def make_plan(graph: Graph, options: CompileOptions) -> Plan:
     tree = tree_of(flow)
     layouts = ArrayLayouts(graph, facts.constants)
     groups = plan_groups(layouts, flow.order, facts, likely_by_rows(graph), bounded, find_fills(graph, facts), skewing,
-                         options)
+                         tiling, options)
     escape = EscapeAnalysis(graph)
     memory = plan_memory(list(blocks_of(tree)), facts, groups, tiling, ownership, escape, layouts.of)
     return Plan(facts, tree, groups, ownership, escape, memory, bounded, tiling,

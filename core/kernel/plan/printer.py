@@ -12,11 +12,12 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.kernel.plan.control_tree import format_tree
 from pijit.core.kernel.plan.exponents import BoundedArrays
 from pijit.core.kernel.plan.flag_plan import FlagPlan
+from pijit.core.kernel.plan.forms.block_size import BlockSize
 from pijit.core.kernel.plan.kernel_plan import Plan
 from pijit.core.kernel.plan.memory_plan import MOST_SLOTS
 from pijit.core.kernel.plan.skewing import SkewingRun
 from pijit.core.kernel.plan.strips import AffineElement, AffineIndex, Combined, Strip
-from pijit.core.kernel.plan.tiling import TilingRun
+from pijit.core.kernel.plan.tiling import TiledRows, TilingRun
 
 
 def format_plan(plan: Plan) -> str:
@@ -51,7 +52,8 @@ _TEXTS: Dict[type, Callable[[Any], str]] = {
     set: lambda values: _list(_sorted(values)),
     dict: lambda items: ", ".join("%s: %s" % (_text(key), _text(item)) for key, item in items.items()),
     Combined: lambda term: "%s(%s, %s)" % (term.name, _text(term.one), _text(term.other)),
-    AffineElement: lambda element: "%s[%s]" % (_op(element.op), _list(element.indices))}
+    AffineElement: lambda element: "%s[%s]" % (_op(element.op), _list(element.indices)),
+    BlockSize: lambda size: "(%s)" % _record(size)}
 """The text of an item of a plan, by its class; other items are numbers."""
 
 
@@ -63,9 +65,12 @@ FIELDS: Dict[type, Dict[str, str]] = {
     FlagPlan: {"watched": "watched steps", "clears": "cleared before", "mask": "tested after, with mask",
                "raising": "may leave at the end", "has_bounds": "bounds may exclude them"},
     BoundedArrays: {"inputs": "inputs", "made": "results", "begun": "other new arrays"},
-    SkewingRun: {"reach": "rows of a block at least", "phases": "", "groups": "groups", "ahead": "done before",
+    BlockSize: {"rows": "rows", "elements": "elements", "multiple": "rows in multiples of", "least": "rows at least",
+                "most": "elements at most"},
+    SkewingRun: {"block": "blocks with", "phases": "", "groups": "groups", "ahead": "done before",
                  "first": "exit of", "made": "phases of results", "slots": "blocks in memory",
                  "roots": "changes or reads", "order": ""},
+    TiledRows: {"rows": "cuts", "block": "blocks with"},
     TilingRun: {"rows": "rows of", "ops": "operations", "ahead": "done before", "first": "exit of", "made": "results",
                 "lasting": "needed afterwards", "order": ""},
     Strip: {"counter": "counter", "limit": "limit", "params": "variables", "sets_flag": "sets the jump variable",
@@ -130,9 +135,12 @@ GROUP_LINES: Dict[str, Callable[[Plan], List[str]]] = {
     "by_rows": lambda plan: _one("probably in row order", plan.groups.by_rows),
     "fills": _fills,
     "skewing": lambda plan: list(map(_skewed, plan.groups.skewing.values())),
+    "tiled": lambda plan: ["tiled run from %s: %s" % (_op(op), _record(cut)) for op, cut in plan.groups.tiled.items()],
     "stores": lambda plan: ["store into %r: %s" % (op.args[0], store) for op, store in plan.groups.stores.items()],
     "flags": lambda plan: ["flags of %s: %s" % (_op(op), _record(flags)) for op, flags in plan.groups.flags.items()
-                           if any(flags)]}
+                           if any(flags)],
+    "scatters": lambda plan: ["%s: %s" % (_op(op), form) for op, form in plan.groups.scatters.items()],
+    "products": lambda plan: ["product %r: %s" % item for item in plan.groups.products.items()]}
 """The lines of each field of `GroupPlans`."""
 
 

@@ -15,6 +15,7 @@ from pijit.core.graph.passes.fusion import count_effects, effect_between, watche
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.options import is_alone
 from pijit.core.kernel.plan.array_layouts import ArrayLayout, are_one
+from pijit.core.kernel.plan.forms.block_size import BlockSize, skewed_size
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import can_look, find_leaves, float_arrays
 from pijit.core.kernel.plan.tiling import find_users
@@ -40,7 +41,7 @@ class SkewingRun(NamedTuple):
         made: the results of the groups, and the phase that makes each.
         slots: the number of blocks for which a result needs memory; 0: for all.
         roots: the existing arrays whose elements are read or written.
-        reach: the least number of rows of a block.
+        block: the size of a block.
         order: the positions of all operations of the block.
     """
 
@@ -51,7 +52,7 @@ class SkewingRun(NamedTuple):
     made: Dict[Value, int]
     slots: Dict[Value, int]
     roots: List[Value]
-    reach: int
+    block: BlockSize
     order: Dict[Op, int]
 
     @property
@@ -272,5 +273,7 @@ class _Search:
             slots[value] = 0 if lasts else max(needed + [phase]) - phase + 1
         roots = dict.fromkeys(root for one in self.accesses for root, _ in one.writes + one.reads)
         first = min(members, key=self.position.__getitem__)
+        written = next(op.args[0] for op in self.groups if stores(op))
         return SkewingRun(self.phases, self.groups, ahead, first, self.made, slots,
-                          [root for root in roots if root not in self.made], self.reach, self.position)
+                          [root for root in roots if root not in self.made],
+                          skewed_size(cast(Array, written.type), self.reach), self.position)

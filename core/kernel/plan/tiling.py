@@ -7,19 +7,34 @@ skewing.py uses `find_users`.
 
 from __future__ import annotations
 
-from typing import Collection, Dict, List, Set, Tuple, cast
+from typing import Collection, Dict, List, Mapping, Set, Tuple, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import ELEMENTWISE, MOVABLE, MOVES_AHEAD
 from pijit.core.graph.passes.fusion import count_effects, effect_between, scalar_operation, watched
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.options import gains_little, is_alone
+from pijit.core.kernel.plan.array_layouts import ArrayLayout
+from pijit.core.kernel.plan.forms.block_size import BlockSize, tiled_size
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import find_leaves
+from pijit.core.kernel.plan.operands import array_type
 from pijit.core.named_tuples import NamedTuple
 
 LEAST_SHARED = 4
 """The fewest nests that one thread does by blocks where two threads could share each of them."""
+
+
+class TiledRows(NamedTuple):
+    """Where a run is cut.
+
+    Attributes:
+        rows: the arrays from outside of the run that are cut into blocks: not those of one row, if there are others.
+        block: the size of a block.
+    """
+
+    rows: List[Value]
+    block: BlockSize
 
 
 class TilingRun(NamedTuple):
@@ -29,7 +44,7 @@ class TilingRun(NamedTuple):
         ops: the operations in blocks; the last operation of a group stands for the whole group.
         ahead: operations that are written before the blocks: on scalars, and views of existing arrays.
         first: the operation whose exit all of them take.
-        rows: the arrays from outside whose first axis is cut into blocks.
+        rows: the arrays from outside whose first axis is that of the rows.
         made: the results of the operations.
         lasting: those results that are needed after the run.
         order: the positions of all operations of the block.
@@ -68,6 +83,13 @@ def find_runs(graph: Graph, facts: GraphFacts, least: int, bounded: Collection[V
                 search.takes(op)
         search.end(users, escaping, found)
     return found
+
+
+def tiled_rows(run: TilingRun, arrays: Mapping[Value, ArrayLayout]) -> TiledRows:
+    """Where a run is cut; ``arrays`` are the layouts of all arrays."""
+    rows = [value for value in run.rows if arrays[value].shape[0] != 1] or run.rows
+    longest = max((array_type(value) for value in rows), key=lambda kind: kind.ndim)
+    return TiledRows(rows, tiled_size(longest))
 
 
 def find_users(graph: Graph) -> Tuple[Dict[Value, Set[Op]], Set[Value]]:

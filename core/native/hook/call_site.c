@@ -6,6 +6,7 @@
  * starts no frame leaves the site waiting. The wait ends with the next frame of any kind, or with the JitFunction
  * call around it. */
 #include "hook/call_site.h"
+#include "cpython/vectorcall_slot_inl.h"
 #include "function/callees.h"
 #include "function/callees_inl.h"
 #include "function/dispatch.h"
@@ -28,8 +29,9 @@ site_forget(void)
 
 /* Install the hook for the thread's next frame, which may be one of the site's. */
 static void
-site_wait(CallSite *site)
+site_wait(PyObject *self)
 {
+    CallSite *site = (CallSite *)self;
     PyThreadState *tstate = PyThreadState_Get();
     if (thread_is_off() || thread_is_traced(tstate)) {
         return;
@@ -40,7 +42,7 @@ site_wait(CallSite *site)
     if (site_is_live(site)) {
         site_forget(); /* the call of another site has started no frame */
         Py_INCREF(site);
-        here.site = (PyObject *)site;
+        here.site = self;
         here.caller = tstate->frame;
         hook_acquire();
     }
@@ -70,21 +72,12 @@ site_take(PyFrameObject *frame)
 
 /* ---- Types --------------------------------------------------------------------------------------------- */
 
-#if PY_VERSION_HEX >= 0x03080000
-/* A vectorcall costs no level of recursion, so the call that follows has all of them. */
-PyObject *
-site_vectorcall(PyObject *self, PyObject *const *Py_UNUSED(args), size_t Py_UNUSED(nargsf), PyObject *Py_UNUSED(names))
-{
-    site_wait((CallSite *)self);
-    Py_RETURN_NONE;
-}
-
-#endif
+VECTORCALL_WITHOUT_ARGUMENTS(site_vectorcall, site_wait)
 
 static PyObject *
 site_launch(PyObject *self, PyObject *Py_UNUSED(args))
 {
-    site_wait((CallSite *)self);
+    site_wait(self);
     Py_RETURN_NONE;
 }
 

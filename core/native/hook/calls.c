@@ -2,6 +2,8 @@
  *
  * CPython makes the calls that dispatch.c does not serve. The frame hook is installed until the function's frame
  * starts. */
+#include "cpython/vectorcall_slot_inl.h"
+#include "cpython/vectorcalls_inl.h"
 #include "function/call_checks.h"
 #include "function/call_checks_inl.h"
 #include "function/cold_functions.h"
@@ -10,46 +12,10 @@
 #include "function/entry_timing_inl.h"
 #include "function/jit_function.h"
 #include "function/jit_function_inl.h"
-#include "function/pace_inl.h"
+#include "hook/calls_inl.h"
 #include "hook/hooked.h"
 
 #define MOST_KEYWORDS 32
-
-/* Before a call that may need the hook. If it does, the result is a new reference for hooked_end; else NULL. */
-static inline JitFunction *
-hooked_begin(JitFunction *self, HookCall *call, PyObject *py_func, Dispatched how)
-{
-    if (how != DISPATCH_HOOKED) {
-        return NULL;
-    }
-    hook_call_begin(call, (PyCodeObject *)PyFunction_GET_CODE(py_func));
-    Py_INCREF(self);
-    return self;
-}
-
-static inline void
-hooked_end(JitFunction *paced, HookCall *call)
-{
-    hook_call_end(call);
-    if (paced != NULL) {
-        pace_note(&paced->pace, (Asked)call->asked);
-        Py_DECREF(paced);
-    }
-}
-
-/* The result of a call that needs no frame hook; or NULL, and *how tells how to go on. */
-static inline PyObject *
-function_dispatch(JitFunction *self, PyObject *py_func, const Arguments *arguments, TimedRun *run, Dispatched *how)
-{
-    PyObject *result = NULL; /* owned, given away */
-    run->timing = NULL;
-    if (watch_is_on(&self->watch) && watch_call(&self->watch, &self->pace, (PyFunctionObject *)py_func, arguments) < 0) {
-        *how = DISPATCH_DONE;
-        return NULL;
-    }
-    *how = self->enabled ? dispatch_call(&self->pace, (PyFunctionObject *)py_func, arguments, run, &result) : DISPATCH_PLAIN;
-    return result;
-}
 
 /* As tuple_dispatch, for a call with more than MOST_KEYWORDS keywords: the hook serves it, but it is watched. */
 static PyObject *
@@ -143,64 +109,4 @@ jit_function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
     return result;
 }
 
-#if PY_VERSION_HEX >= 0x03080000
-/* As warm_call. */
-static inline PyObject *
-warm_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, size_t nargsf, PyObject *kwnames)
-{
-    if (self->pace.rest > 0 && !watch_is_on(&self->watch)) {
-        self->pace.rest--;
-        return _PyFunction_Vectorcall(py_func, args, nargsf, kwnames);
-    }
-    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
-    Arguments arguments = {args, nargs, NULL, args + nargs, 0};
-    if (kwnames != NULL) {
-        arguments.names = &PyTuple_GET_ITEM(kwnames, 0);
-        arguments.nkeywords = PyTuple_GET_SIZE(kwnames);
-    }
-    Dispatched how;
-    TimedRun run;
-    PyObject *result = function_dispatch(self, py_func, &arguments, &run, &how); /* owned, given away */
-    if (how != DISPATCH_DONE) {
-        HookCall call = {NULL, NULL, 0};
-        JitFunction *quiet = plain_begin(self, &run);                 /* owned */
-        JitFunction *paced = hooked_begin(self, &call, py_func, how); /* owned */
-        result = _PyObject_Vectorcall(py_func, args, nargsf, kwnames);
-        hooked_end(paced, &call);
-        plain_end(quiet);
-    }
-    timing_end(&run, result != NULL);
-    return result;
-}
-
-static PyObject *
-cold_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, size_t nargsf, PyObject *kwnames)
-{
-    ColdCall cold;
-    heat_begin(&cold, (PyObject *)self, &self->heat, py_func);
-    PyObject *result = heat_is_plain(&self->heat)
-                           ? _PyFunction_Vectorcall(py_func, args, nargsf, kwnames)
-                           : warm_vectorcall(self, py_func, args, nargsf, kwnames); /* owned, given away */
-    heat_end(&cold, &self->heat);
-    return result;
-}
-
-PyObject *
-jit_function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
-{
-    JitFunction *self = (JitFunction *)callable;
-    if (Py_TYPE(callable)->tp_call != (ternaryfunc)jit_function_call) {
-        self->vectorcall = NULL; /* the class has got a __call__ since; a call without vectorcall runs that */
-        return _PyObject_Vectorcall(callable, args, nargsf, kwnames);
-    }
-    PyObject *py_func = function_of(self); /* owned: the call may drop `self` */
-    if (py_func == NULL) {
-        return NULL;
-    }
-    Py_INCREF(py_func);
-    PyObject *result = self->heat.ask == NULL ? warm_vectorcall(self, py_func, args, nargsf, kwnames)
-                                              : cold_vectorcall(self, py_func, args, nargsf, kwnames); /* owned */
-    Py_DECREF(py_func);
-    return result;
-}
-#endif
+VECTORCALL_WITH_ARGUMENTS(jit_function_vectorcall, jit_function_called)

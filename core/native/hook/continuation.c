@@ -76,8 +76,9 @@ continuation_fill(Continuation *self, PyObject *state, PyFrameObject *frame)
 
 /* Run the continuation. NEW reference: the function's result; or NULL with an exception set. */
 static PyObject *
-continuation_run(Continuation *self, PyObject *state)
+continuation_run(PyObject *object, PyObject *state)
 {
+    Continuation *self = (Continuation *)object;
     const char *why_not = continuation_why_not(self, state);
     if (why_not != NULL) {
         PyErr_SetString(PyExc_SystemError, why_not);
@@ -97,19 +98,7 @@ continuation_run(Continuation *self, PyObject *state)
     return shadow_run(tstate, frame, self->code);
 }
 
-#if PY_VERSION_HEX >= 0x03080000
-/* A vectorcall costs no level of recursion, so the frame has the same depth as that of the call would have. */
-static PyObject *
-continuation_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names)
-{
-    if (PyVectorcall_NARGS(nargsf) != 1 || names != NULL) {
-        PyErr_SetString(PyExc_TypeError, "the rest of a call takes its state");
-        return NULL;
-    }
-    return continuation_run((Continuation *)self, args[0]);
-}
-
-#endif
+VECTORCALL_WITH_ONE_ARGUMENT(continuation_vectorcall, continuation_run, "the rest of a call takes its state")
 
 /* Up to CPython 3.7. The caller has counted a level of recursion, which the continuation itself would not cost. */
 static PyObject *
@@ -117,7 +106,7 @@ continuation_launch(PyObject *self, PyObject *state)
 {
     PyThreadState *tstate = PyThreadState_Get();
     tstate->recursion_depth--;
-    PyObject *result = continuation_run((Continuation *)self, state); /* owned, given away */
+    PyObject *result = continuation_run(self, state); /* owned, given away */
     tstate->recursion_depth++;
     return result;
 }

@@ -6,6 +6,7 @@ import pytest
 from pijit.core.kernel.emit.stores import tiled_loops
 from pijit.core.kernel.llvm.nest import nontemporal
 from pijit.core.kernel.plan import tiling
+from pijit.core.kernel.plan.forms import block_size
 from tests.harness import check, fail_unless_captured
 
 NUMBA = {"backend": "numba", "force_breaks": None, "parallel": False}
@@ -16,9 +17,9 @@ VECTOR, PLANE = np.linspace(-3.0, 3.0, 23), np.linspace(-2.0, 2.0, 66).reshape(1
 def small_blocks(monkeypatch):
     """Blocks of four rows, or of eight numbers; the number of runs that were written with such."""
     written, write = [], tiled_loops.TiledLoops.write
-    monkeypatch.setattr(tiled_loops, "BLOCK_BYTES", 64)
-    monkeypatch.setattr(tiled_loops, "ALIGNMENT", 8)
-    monkeypatch.setattr(tiled_loops, "ROWS", 4)
+    monkeypatch.setattr(block_size, "TILED_BYTES", 64)
+    monkeypatch.setattr(block_size, "ALIGNMENT", 8)
+    monkeypatch.setattr(block_size, "TILED_ROWS", 4)
     monkeypatch.setattr(tiled_loops.TiledLoops, "write", lambda self, run: (written.append(run), write(self, run)))
     return written
 
@@ -175,8 +176,8 @@ def test_large_arrays(code):
 @fail_unless_captured()
 def test_blocks_go_past_the_caches(code, small_blocks, monkeypatch):
     """Those of a large result, whatever is behind what they are computed from."""
-    monkeypatch.setattr(tiled_loops, "BLOCK_BYTES", 512)
-    monkeypatch.setattr(tiled_loops, "ALIGNMENT", 16)
+    monkeypatch.setattr(block_size, "TILED_BYTES", 512)
+    monkeypatch.setattr(block_size, "ALIGNMENT", 16)
     monkeypatch.setattr(nontemporal, "LEAST", 1024)
     monkeypatch.setattr(nontemporal, "LEAST_ROW", 128)
     parts, part_of = [], tiled_loops.TiledLoops.part_of

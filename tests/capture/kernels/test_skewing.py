@@ -5,6 +5,7 @@ import pytest
 
 from pijit.core.kernel.emit.stores import skewed_loops
 from pijit.core.kernel.plan import skewing
+from pijit.core.kernel.plan.forms import block_size
 from tests.harness import check, fail_unless_captured
 
 NUMBA = {"backend": "numba", "force_breaks": None, "parallel": False}
@@ -16,8 +17,8 @@ X, Y = np.linspace(-1.0, 2.0, 101), np.linspace(3.0, 1.0, 101) % 1.3
 def small_blocks(monkeypatch):
     """Blocks of a few rows; the runs that were written."""
     written, write = [], skewed_loops.SkewedLoops._write_loop
-    monkeypatch.setattr(skewed_loops, "BLOCK_BYTES", 96)
-    monkeypatch.setattr(skewed_loops, "ALIGNMENT", 4)
+    monkeypatch.setattr(block_size, "SKEWED_BYTES", 96)
+    monkeypatch.setattr(block_size, "ALIGNMENT", 4)
     monkeypatch.setattr(skewed_loops, "LEAST_BLOCKS", 2)
     monkeypatch.setattr(skewed_loops.SkewedLoops, "_write_loop", lambda self, run: (written.append(run), write(self, run)))
     return written

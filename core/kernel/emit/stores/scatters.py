@@ -19,7 +19,8 @@ from pijit.core.kernel.emit.fused_nest import require_shapes, single
 from pijit.core.kernel.emit.library_calls import call_library
 from pijit.core.kernel.emit.objects import SIZE_OFFSET, box_number
 from pijit.core.kernel.emit.stack_arrays import made_array
-from pijit.core.kernel.emit.stores.inplace_store import Sparse, shares_with, write_store
+from pijit.core.kernel.emit.stores.inplace_store import Sparse, shares_with, write_shared, write_store
+from pijit.core.kernel.plan.forms.scatters import ScatterForm, ScatterPlan
 from pijit.core.kernel.plan.operands import (
     NULL,
     ArrayVariable,
@@ -54,23 +55,16 @@ def _values(emitter: KernelEmitter, op: Op, value: Value, dtype: np.dtype[Any],
     return emitter.let("address_of_word(frame, %d)" % at), NULL
 
 
-def _set_items(emitter: KernelEmitter, op: Op) -> None:
-    call_library(emitter, op, "operator.setitem")
-
-
-def _unless_shared(emitter: KernelEmitter, op: Op, write: Callable[[KernelEmitter, Op], None]) -> None:
-    """Write an operation for arrays that share no memory with the target; NumPy does it for others."""
-    shared = shares_with(emitter, op.args[0], [value for value in op.args[1:] if isinstance(value.type, Array)])
-    if shared is True:
-        _set_items(emitter, op)
+def _write_planned(emitter: KernelEmitter, op: Op, plan: ScatterPlan, count: Optional[Operand] = None) -> None:
+    """Write a store as planned. ``count`` is the number of elements that its mask picks, if it is known."""
+    if not plan.tested:
+        _FORMS[plan.form](emitter, op, count)
         return
-    if shared is False:
-        write(emitter, op)
-        return
-    for head, writer in (("if %s:" % shared, _set_items), ("else:", write)):
+    shared = write_shared(emitter, op.args[0], plan.tested)
+    for head, form in (("if %s:" % shared, ScatterForm.LIBRARY), ("else:", plan.form)):
         emitter.line(head)
         emitter.depth += 1
-        writer(emitter, op)
+        _FORMS[form](emitter, op, count)
         emitter.depth -= 1
 
 
@@ -112,14 +106,16 @@ def _stored_here(emitter: KernelEmitter, target: ArrayVariable, words: ArrayVari
     return done
 
 
-def _run(emitter: KernelEmitter, op: Op, name: str, *more: int) -> None:
-    """Call a runtime function with target, indices and values; leaves where an index is out of range."""
+def _run(emitter: KernelEmitter, op: Op, name: str, *more: int, few: bool = False) -> None:
+    """Call a runtime function with target, indices and values; leaves where an index is out of range.
+
+    ``few``: a few elements are stored inline.
+    """
     target, index, value = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]], op.args[2]
     dtype = target.type.dtype
     words = _words(emitter, op, index)
     count, = index.shape
     first, step = _values(emitter, op, value, dtype, count)
-    few = name == "scatter" and target.is_adjacent and dtype.kind in "iuf" and dtype.itemsize in (4, 8)
     done = _stored_here(emitter, target, words, count, first, step) if few else None
     if done:
         emitter.line("if %s == 0:" % done)
@@ -133,7 +129,7 @@ def _run(emitter: KernelEmitter, op: Op, name: str, *more: int) -> None:
 
 
 def write_scatter(emitter: KernelEmitter, op: Op) -> None:
-    _unless_shared(emitter, op, lambda emitter, op: _run(emitter, op, "scatter"))
+    _write_planned(emitter, op, emitter.plan.groups.scatters[op])
 
 
 def write_shares(emitter: KernelEmitter, op: Op) -> None:
@@ -248,8 +244,10 @@ class _OneByOne(Sparse):
         emitter.depth += 1
         for op in group:
             alone = single(op, group)
-            if op.name in _UNDER_MASK:
-                _UNDER_MASK[op.name](emitter, alone, self.count)
+            if op in emitter.plan.groups.scatters:
+                _write_planned(emitter, alone, emitter.plan.groups.scatters[op], self.count)
+            elif op.name == "pick":
+                write_pick(emitter, alone, self.count)
             else:
                 write_ufunc(emitter, alone)
         for op in group[:-1]:
@@ -287,15 +285,15 @@ def _put(emitter: KernelEmitter, op: Op, count: Optional[Operand]) -> None:
                                  step))
 
 
-def write_put_mask(emitter: KernelEmitter, op: Op, count: Optional[Operand] = None) -> None:
-    _unless_shared(emitter, op, lambda emitter, op: _put(emitter, op, count))
-
-
-_UNDER_MASK: Dict[str, Callable[[KernelEmitter, Op, Operand], None]] = {"pick": write_pick, "put_mask": write_put_mask}
-"""The operations under a mask. They get the number of picked elements."""
+_FORMS: Dict[ScatterForm, Callable[[KernelEmitter, Op, Optional[Operand]], None]] = {
+    ScatterForm.LIBRARY: lambda emitter, op, count: call_library(emitter, op, "operator.setitem"),
+    ScatterForm.INDEXED: lambda emitter, op, count: _run(emitter, op, "scatter"),
+    ScatterForm.FEW_INDEXED: lambda emitter, op, count: _run(emitter, op, "scatter", few=True),
+    ScatterForm.MASKED: _put}
+"""The writers of the forms of a store. They get the number of elements that a mask picks, if it is known."""
 
 
 SCATTER_OPERATIONS: Dict[str, Callable[[KernelEmitter, Op], None]] = {
     "scatter": write_scatter, "shares": write_shares, "rows": write_rows, "add_at": write_add_at, "pick": write_pick,
     "listed": write_listed, "draw_array": write_draw_array, "elements": write_elements,
-    "put_mask": write_put_mask}
+    "put_mask": write_scatter}

@@ -21,7 +21,7 @@ from pijit.core.kernel.emit.exponent_bounds import SCAN_RATIO, UNKNOWN, Proof, c
 from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.emit.fused_nest import allocate
 from pijit.core.kernel.emit.stores.inplace_store import shares_with
-from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
+from pijit.core.kernel.plan.forms.block_size import BlockSize
 from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.operands import (
     NULL,
@@ -39,15 +39,6 @@ from pijit.core.kernel.plan.skewing import SkewingRun, stores
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
-
-BLOCK_BYTES = 1 << 15
-"""Bytes of a block of one array, approximately."""
-
-MOST_BYTES = 1 << 17
-"""Bytes of the largest block of one array, for long rows or distant operands.
-
-About ten such blocks fit into the second-level cache.
-"""
 
 LEAST_BLOCKS = 4
 """The fewest blocks: smaller arrays are in the caches anyway."""
@@ -124,7 +115,7 @@ class SkewedLoops:
         emitter, depth = self.emitter, self.emitter.depth
         rows = emitter.arrays[run.stores[0].args[0]]
         self._count = rows.shape[0]
-        size, enough = self._rows_of_a_block(run, rows)
+        size, enough = self._rows_of_a_block(run.block, rows)
         self._blocks = emitter.renamed("0")
         conditions = enough + ["imul(%s, %d) <= %s" % (size, LEAST_BLOCKS, self._count)]
         for condition in conditions + self._alike(run, rows):
@@ -143,15 +134,15 @@ class SkewedLoops:
                 emitter.layout.reuse_scratch()
                 self._bases[result_of(op)] = self._new(op)
 
-    def _rows_of_a_block(self, run: SkewingRun, array: ArrayVariable) -> Tuple[Operand, List[str]]:
+    def _rows_of_a_block(self, block: BlockSize, array: ArrayVariable) -> Tuple[Operand, List[str]]:
         """The number of rows of a block, and the conditions that a block is small enough."""
-        emitter, itemsize = self.emitter, array.type.dtype.itemsize
-        if len(array.shape) == 1:
-            return integer(max(run.reach, BLOCK_BYTES // itemsize // ALIGNMENT * ALIGNMENT)), []
+        emitter = self.emitter
+        if block.rows:
+            return integer(block.rows), []
         length = count_elements(emitter, array.shape[1:])
-        some = emitter.let("ifloordiv((%d), choose(%s < 1, 1, %s))" % (BLOCK_BYTES // itemsize, length, length))
-        size = emitter.let("choose(%s < %d, %d, %s)" % (some, run.reach, run.reach, some))
-        return size, ["imul(%s, %s) <= %d" % (size, length, MOST_BYTES // itemsize)]
+        some = emitter.let("ifloordiv((%d), choose(%s < 1, 1, %s))" % (block.elements, length, length))
+        size = emitter.let("choose(%s < %d, %d, %s)" % (some, block.least, block.least, some))
+        return size, ["imul(%s, %s) <= %d" % (size, length, block.most)]
 
     def _alike(self, run: SkewingRun, rows: ArrayVariable) -> List[str]:
         """The conditions that all arrays have the shape of one."""

@@ -17,18 +17,12 @@ from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.emit.fused_nest import allocate
 from pijit.core.kernel.emit.reductions import reduced_shape
 from pijit.core.kernel.emit.stack_arrays import new_made
-from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
+from pijit.core.kernel.plan.forms.block_size import BlockSize
 from pijit.core.kernel.plan.operands import NULL, ZERO, ArrayVariable, Operand, array_type, integer, result_of
 from pijit.core.kernel.plan.tiling import TilingRun, makes_elements
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
-
-BLOCK_BYTES = 1 << 17
-"""Bytes of a block of one array, approximately: a few blocks fit into the second-level cache."""
-
-ROWS = 16
-"""Blocks have a multiple of this many rows, so that they begin where vectors do."""
 
 
 class TiledLoops:
@@ -90,8 +84,8 @@ class TiledLoops:
         self.run, self._outer, self._bases, self._begin = run, emitter.arrays, {}, None
         emitter.arrays = dict(self._outer)
         self._write_ahead(run)
-        rows = [value for value in run.rows if self._outer[value].shape[0].value != 1] or run.rows
-        count = self._write_head(run, [self._outer[value] for value in rows])
+        rows, size = emitter.plan.groups.tiled[run.ops[0]]
+        count = self._write_head(run, [self._outer[value] for value in rows], size)
         outside = emitter.enter_scope()
         here = emitter.let("isub(%s, %s)" % (count, self._begin))
         here = emitter.let("choose(%s < %s, %s, %s)" % (here, self._block, here, self._block))
@@ -130,18 +124,19 @@ class TiledLoops:
                                else integer(kind.dtype.itemsize))
             emitter.arrays[result_of(member)] = ArrayVariable(kind, NULL, NULL, shape, strides)
 
-    def _write_head(self, run: TilingRun, rows: List[ArrayVariable]) -> Operand:
+    def _write_head(self, run: TilingRun, rows: List[ArrayVariable], size: BlockSize) -> Operand:
         """Write the lasting arrays and the start of the loop; returns the number of rows.
 
         Arrays of different lengths are one block.
         """
         emitter, count = self.emitter, rows[0].shape[0]
-        sizes = [size for size in dict.fromkeys(array.shape[0] for array in rows) if size != count]
-        alike = " and ".join("%s == %s" % (count, size) for size in sizes)
-        wanted = emitter.let(self._rows_of_a_block(max(rows, key=lambda array: len(array.shape))))
+        others = [other for other in dict.fromkeys(array.shape[0] for array in rows) if other != count]
+        alike = " and ".join("%s == %s" % (count, other) for other in others)
+        longest = max(rows, key=lambda array: len(array.shape))
+        wanted = emitter.let(integer(size.rows) if size.rows else self._rows_of_a_block(longest, size))
         block = "choose(%s < %s, %s, %s)" % (wanted, count, wanted, count)
         self._alike = None
-        if sizes:
+        if others:
             self._alike = alike if count.value is not None else emitter.let(alike)
             block = "choose(%s, %s, %s)" % (self._alike, block, count)
         self._block = emitter.renamed(block)
@@ -153,16 +148,14 @@ class TiledLoops:
         emitter.line("while True:")
         return count
 
-    def _rows_of_a_block(self, array: ArrayVariable) -> Expression:
-        emitter, elements = self.emitter, BLOCK_BYTES // array.type.dtype.itemsize
-        if len(array.shape) == 1:
-            return integer(elements // ALIGNMENT * ALIGNMENT)
-        length: Expression = array.shape[1]
-        for size in array.shape[2:]:
-            length = "imul(%s, %s)" % (length, size)
+    def _rows_of_a_block(self, array: ArrayVariable, size: BlockSize) -> Expression:
+        emitter, length = self.emitter, array.shape[1]  # type: KernelEmitter, Expression
+        for axis in array.shape[2:]:
+            length = "imul(%s, %s)" % (length, axis)
         length = emitter.let(length)
-        wanted = emitter.let("ifloordiv((%d), choose(%s < 1, 1, %s))" % (elements // ROWS, length, length))
-        return "imul((%d), choose(%s < 1, 1, %s))" % (ROWS, wanted, wanted)
+        multiples = size.elements // size.multiple
+        wanted = emitter.let("ifloordiv((%d), choose(%s < 1, 1, %s))" % (multiples, length, length))
+        return "imul((%d), choose(%s < 1, 1, %s))" % (size.multiple, wanted, wanted)
 
     def _lasting(self, op: Op) -> ArrayVariable:
         """A new array that is used after the run."""

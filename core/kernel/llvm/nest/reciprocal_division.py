@@ -7,7 +7,7 @@ P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 p
 
 That holds while nothing overflows or underflows: for divisors and dividends of ordinary size, and for dividends that
 are zero. Rows are done by blocks. From the first block that has another dividend on, the rest of the row is divided.
-Called by nest.py; emit/linear_algebra.py asks `fuses_products`.
+Called by nest.py; plan/forms/products.py asks `fuses_products`.
 """
 
 from __future__ import annotations
