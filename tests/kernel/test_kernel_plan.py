@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from kernel_graphs import Builder
 
-from pijit.core.graph.ir import Jump
+from pijit.core.graph.ir import Jump, SideExit
 from pijit.core.graph.types import FLAG, WORD, Array, numpy_scalar
 from pijit.core.kernel.compile import CompileError, Kernel, TooDeep
 from pijit.core.kernel.options import PLAIN
@@ -12,6 +12,7 @@ from pijit.core.kernel.plan.control_tree import LoopNode
 from pijit.core.kernel.plan.deferred_fills import FillPlan
 from pijit.core.kernel.plan.exponents import BoundedArrays
 from pijit.core.kernel.plan.flag_plan import NO_FLAGS, FlagPlan
+from pijit.core.kernel.plan.fp_check_plan import FpCheckPlan, SharedCheck
 from pijit.core.kernel.plan.graph_facts import MergedGroup
 from pijit.core.kernel.plan.group_plans import GroupPlans
 from pijit.core.kernel.plan.kernel_plan import Plan, make_plan
@@ -100,7 +101,9 @@ def made_up(op, value, loop):
     skewed = SkewingRun([[op], [op]], [op], [op], op, {value: 1}, {value: 2}, [value], 3, {op: 0})
     element = AffineElement(op, [AffineIndex(Combined("add", value, 1), 2), AffineIndex(0, None)])
     strip = Strip(value, value, [value], True, [element], {value})
-    return {"bounded": BoundedArrays([value], [value], [value]), "tiling": {op: run}, "strips": {loop: strip},
+    check = SharedCheck([op], SideExit(7, []))
+    checks = FpCheckPlan({op: "sum"}, {op: check}, {op: [check]}, {op: SideExit(8, [])})
+    return {"fp_checks": checks, "bounded": BoundedArrays([value], [value], [value]), "tiling": {op: run}, "strips": {loop: strip},
             "left_out_steps": {op: value}, "unmerged": {op}, "transposed": {op}, "by_rows": {value},
             "fills": FillPlan({op: value}, {op: value}), "skewing": {op: skewed}, "stores": {op: NEW}, "nests": set(),
             "flags": {op: FlagPlan((0, 2), True, 15, True, True)}}
@@ -138,6 +141,21 @@ def test_each_field_of_the_plans_of_groups_is_printed(full, field):
     empty = plan._replace(groups=plan.groups._replace(**{field: FillPlan({}, {}) if field == "fills" else {}}))
     assert format_plan(changed) != format_plan(empty if field != "nests" else plan)
     assert field in GROUP_LINES
+
+
+@pytest.mark.parametrize("field, empty", [("kinds", "product"), ("before", {}), ("after", {}), ("exits", {})])
+def test_each_field_of_the_checks_is_printed(full, field, empty):
+    plan, values = full
+    checks = values["fp_checks"]
+    changed = {op: empty for op in checks.kinds} if field == "kinds" else empty
+    texts = [format_plan(plan._replace(fp_checks=one)) for one in (checks, checks._replace(**{field: changed}))]
+    assert texts[0] != texts[1]
+    assert "takes exit7()" in texts[0]
+
+
+def test_all_fields_of_checks_are_tested():
+    marks = test_each_field_of_the_checks_is_printed.pytestmark[0]
+    assert [field for field, _ in marks.args[1]] == list(FpCheckPlan._fields)
 
 
 @pytest.mark.parametrize("record", FIELDS, ids=lambda record: record.__name__)

@@ -21,7 +21,7 @@ from pijit.core.kernel.emit.array_variables import variables_of
 from pijit.core.kernel.emit.borrowed_buffers import BorrowedBuffers
 from pijit.core.kernel.emit.exponent_bounds import BOUNDS, ExponentBounds
 from pijit.core.kernel.emit.expressions import Expression, listed
-from pijit.core.kernel.emit.fp_checks import FpChecks
+from pijit.core.kernel.emit.fp_checks import write_check_before, write_checks_after
 from pijit.core.kernel.emit.gathers import write_gather
 from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
 from pijit.core.kernel.emit.linear_algebra import GUFUNC_OPERATIONS
@@ -55,7 +55,6 @@ class KernelEmitter(ArrayWriter):
 
     def __init__(self, graph: Graph, layout: FrameLayout, plan: Plan, flavour: CompileOptions) -> None:
         super().__init__(graph, layout, plan, flavour, NAMES)
-        self.float_checks = FpChecks(self)
         self.buffers = BorrowedBuffers(plan.escape)
         self.exponent_bounds = ExponentBounds(self, plan.bounded)
         self.fills = DeferredFills(self, plan.groups.fills)
@@ -206,8 +205,10 @@ class KernelEmitter(ArrayWriter):
     def operation(self, op: Op) -> None:
         if op is self.facts.group_of(op)[-1]:
             self.layout.reuse_scratch()
+            write_check_before(self, op)
             self.write_group_of(op)
             self.exponent_bounds.begin(op)
+            write_checks_after(self, op)
             self.release_after(op)
 
     def write_group_of(self, op: Op) -> None:
@@ -219,7 +220,6 @@ class KernelEmitter(ArrayWriter):
             self._write_group(op, self.facts.group_of(op))
 
     def _write_group(self, op: Op, group: List[Op]) -> None:
-        leaving = self.float_checks.check_before(op)
         if len(group) > 1 and op in self.facts.merged and group is self.facts.merged[op].ops:
             self.fused.update(group)
             self.together = group
@@ -236,7 +236,7 @@ class KernelEmitter(ArrayWriter):
         else:
             self.fills.settle(op)
             for member in group:
-                self.write_one(leaving if member is op else member)
+                self.write_one(member)
             if any(member.name in EFFECTS for member in group):
                 self.exponent_bounds.forget()
 
@@ -245,11 +245,7 @@ class KernelEmitter(ArrayWriter):
         for member in self.facts.group_of(op):
             for value in self.plan.ownership.after(member):
                 if value not in self.inherited and value not in kept:
-                    self.float_checks.write()
                     self.release_value(value)
-
-    def end_block(self) -> None:
-        self.float_checks.write()
 
     def write_one(self, op: Op) -> None:
         if op.name in ARRAY_OPERATIONS:
@@ -273,14 +269,11 @@ class KernelEmitter(ArrayWriter):
         if row.libm:
             fields[row.libm] = self.libm(row.libm, 2, kind.dtype.itemsize == 8)
         self.guard(op, row.before.format(**fields))
-        checked = row.flags and op.exit is not None and not self.flavour.fast
-        if checked and self.unchecked is not None:
+        if self.unchecked is not None and op in self.plan.fp_checks.kinds:
             self.define(result_of(op), unchecked_operation(self.unchecked, op, row.value, fields))
             return
         self.define(result_of(op), row.value.format(**fields))
         self.guard(op, row.after.format(**fields))
-        if checked:
-            self.float_checks.add(op, row.flags, fields["r"], [fields["a"], fields["b"]])
 
     def guard(self, op: Op, condition: Expression) -> None:
         """Leave through the operation's exit, if it has one, when the condition holds."""
@@ -288,7 +281,7 @@ class KernelEmitter(ArrayWriter):
             return
         self.line("if %s:" % condition)
         self.depth += 1
-        self.take_because([op], op.exit)
+        self.take_because([op], self.plan.fp_checks.exits.get(op, op.exit))
         self.depth -= 1
 
     def define(self, value: Value, source: Expression) -> None:
