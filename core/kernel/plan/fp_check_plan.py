@@ -1,9 +1,9 @@
 """Plan of floating-point checks: which scalar operations share one check of flags, and where it is written.
 
-NumPy's operations on floats and complex numbers wait for a check until something must not happen before it. That is an
-operation with an effect, or one that must not see infinity or NaN; a release of a reference; a run of blocks; or the
-end of the block. An operation of another precision starts another check, and so does one too many. An operation with
-an exit of its own, such as one of the next statement, takes the exit of a pending check: nothing was done since.
+The checks of NumPy's floats and complex numbers are deferred. A pending check is written before an operation that has
+an effect or must not see infinity or NaN; before a reference is released; before a run of blocks; and at the end of the
+block. An operation of another precision starts another check, and so does one too many. An operation with an exit of
+its own, such as one of the next statement, takes the exit of the pending check: nothing was done since.
 
 `make_plan` calls `plan_fp_checks`, and emit/fp_checks.py writes the checks. `flag_check` alone knows which operations
 are checked; strips.py asks it, too. The planner must follow the operations in the order in which `KernelEmitter` writes
