@@ -150,7 +150,7 @@ def test_each_field_of_the_checks_is_printed(full, field, empty):
     changed = {op: empty for op in checks.kinds} if field == "kinds" else empty
     texts = [format_plan(plan._replace(fp_checks=one)) for one in (checks, checks._replace(**{field: changed}))]
     assert texts[0] != texts[1]
-    assert "takes exit7()" in texts[0]
+    assert "takes exit7\n" in texts[0]
 
 
 def test_all_fields_of_checks_are_tested():

@@ -116,7 +116,8 @@ class _Planner:
                 tiled = self._tiling[op]
                 self._run(tiled.preheader, tiled.first)
                 done.update(tiled.preheader)
-            if op not in done and op is self._facts.group_of(op)[-1]:
+            concerned = self._pending is not None or op in self._plan.kinds
+            if concerned and op not in done and op is self._facts.group_of(op)[-1]:
                 self._operation(op)
         self._end()
 

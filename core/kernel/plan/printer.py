@@ -172,10 +172,11 @@ def _fp_checks(plan: Plan) -> List[str]:
     kinds, before, after, exits = plan.fp_checks
     placed = [("before", op, check) for op, check in before.items()]
     placed += [("after", op, check) for op, checks in after.items() for check in checks]
-    lines = ["check of flags %s %s: %s; takes %r" % (
-        place, _op(op), _list("%s %s" % (kinds[one], _op(one)) for one in check.ops), check.exit)
+    lines = ["check of flags %s %s: %s; takes exit%d" % (
+        place, _op(op), ", ".join("%s %s" % (kinds[one], _op(one)) for one in check.ops), check.exit.exit)
         for place, op, check in placed]
-    return lines + _one("take the exit of a pending check", ["%s: %r" % (_op(op), exit) for op, exit in exits.items()])
+    taken = ["%s: exit%d" % (_op(op), exit.exit) for op, exit in exits.items()]
+    return lines + _one("take the exit of a pending check", taken)
 
 
 PLAN_LINES: Dict[str, Callable[[Plan], List[str]]] = {
