@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from kernel_graphs import Builder
 
-from pijit.core.graph.ir import Jump
+from pijit.core.graph.ir import Jump, SideExit
 from pijit.core.graph.types import FLAG, WORD, Array, numpy_scalar
 from pijit.core.kernel.compile import CompileError, Kernel, TooDeep
 from pijit.core.kernel.options import PLAIN
@@ -15,6 +15,7 @@ from pijit.core.kernel.plan.flag_plan import NO_FLAGS, FlagPlan
 from pijit.core.kernel.plan.forms.block_size import BlockSize
 from pijit.core.kernel.plan.forms.products import DotOrder, InlineDot, LoopForm, ProductPlan, UnitForm
 from pijit.core.kernel.plan.forms.scatters import ScatterForm, ScatterPlan
+from pijit.core.kernel.plan.fp_check_plan import FpCheckPlan, SharedCheck
 from pijit.core.kernel.plan.graph_facts import MergedGroup
 from pijit.core.kernel.plan.group_plans import GroupPlans
 from pijit.core.kernel.plan.kernel_plan import Plan, make_plan
@@ -111,8 +112,10 @@ def made_up(op, value, loop):
     skewed = SkewingRun([[op], [op]], [op], [op], op, {value: 1}, {value: 2}, [value], size, {op: 0})
     element = AffineElement(op, [AffineIndex(Combined("add", value, 1), 2), AffineIndex(0, None)])
     strip = Strip(value, value, [value], True, [element], {value})
+    check = SharedCheck([op], SideExit(7, []))
+    checks = FpCheckPlan({op: "sum"}, {op: check}, {op: [check]}, {op: SideExit(8, [])})
     return {"bounded": BoundedArrays([value], [value], [value]), "tiling": {op: run}, "strips": {loop: strip},
-            "memory": MemoryPlan({value}, {value}, {op: [value]}, {op: [value]}, {value}, 3),
+            "memory": MemoryPlan({value}, {value}, {op: [value]}, {op: [value]}, {value}, 3), "fp_checks": checks,
             "left_out_steps": {op: value}, "unmerged": {op}, "transposed": {op}, "by_rows": {value},
             "fills": FillPlan({op: value}, {op: value}), "skewing": {op: skewed}, "stores": {op: NEW}, "nests": set(),
             "flags": {op: FlagPlan((0, 2), True, 15, True, True)}, "tiled": {op: TiledRows([value], size)},
@@ -160,6 +163,21 @@ def test_each_field_of_the_plan_of_memory_is_printed(full, field):
     changed = nothing._replace(**{field: getattr(values["memory"], field)})
     assert format_plan(plan._replace(memory=changed)) != format_plan(plan._replace(memory=nothing))
     assert field in MEMORY_LINES
+
+
+@pytest.mark.parametrize("field, empty", [("kinds", "product"), ("before", {}), ("after", {}), ("exits", {})])
+def test_each_field_of_the_checks_is_printed(full, field, empty):
+    plan, values = full
+    checks = values["fp_checks"]
+    changed = {op: empty for op in checks.kinds} if field == "kinds" else empty
+    texts = [format_plan(plan._replace(fp_checks=one)) for one in (checks, checks._replace(**{field: changed}))]
+    assert texts[0] != texts[1]
+    assert "takes exit7\n" in texts[0]
+
+
+def test_all_fields_of_checks_are_tested():
+    marks = test_each_field_of_the_checks_is_printed.pytestmark[0]
+    assert [field for field, _ in marks.args[1]] == list(FpCheckPlan._fields)
 
 
 @pytest.mark.parametrize("record", FIELDS, ids=lambda record: record.__name__)

@@ -111,13 +111,9 @@ class Emitter:
         for op in ops:
             self.operation(op)
 
-    def end_block(self) -> None:
-        """Called after a block's operations are written."""
-
     def _run(self, node: control_tree.StraightLine) -> None:
         self.start_block()
         self.operations(node.block.ops)
-        self.end_block()
 
     def _move(self, node: control_tree.Move) -> None:
         self.before_jump(node.jump)

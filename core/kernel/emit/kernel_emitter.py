@@ -20,7 +20,7 @@ from pijit.core.kernel.emit.array_values import ArrayWriter
 from pijit.core.kernel.emit.array_variables import variables_of
 from pijit.core.kernel.emit.exponent_bounds import ExponentBounds
 from pijit.core.kernel.emit.expressions import Expression, listed
-from pijit.core.kernel.emit.fp_checks import FpChecks
+from pijit.core.kernel.emit.fp_checks import write_check_before, write_checks_after
 from pijit.core.kernel.emit.gathers import write_gather
 from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
 from pijit.core.kernel.emit.linear_algebra import GUFUNC_OPERATIONS
@@ -48,7 +48,6 @@ class KernelEmitter(ArrayWriter):
 
     def __init__(self, graph: Graph, layout: FrameLayout, plan: Plan, flavour: CompileOptions) -> None:
         super().__init__(graph, layout, plan, flavour, INTRINSICS)
-        self.float_checks = FpChecks(self)
         self.exponent_bounds = ExponentBounds(self, plan.bounded)
         self.fills = DeferredFills(self, plan.groups.fills)
         self.blocking = TiledLoops(self)
@@ -190,8 +189,10 @@ class KernelEmitter(ArrayWriter):
     def operation(self, op: Op) -> None:
         if op is self.facts.group_of(op)[-1]:
             self.layout.reuse_scratch()
+            write_check_before(self, op)
             self.write_group_of(op)
             self.exponent_bounds.begin(op)
+            write_checks_after(self, op)
             self.release_after(op)
 
     def write_group_of(self, op: Op) -> None:
@@ -203,7 +204,6 @@ class KernelEmitter(ArrayWriter):
             self._write_group(op, self.facts.group_of(op))
 
     def _write_group(self, op: Op, group: List[Op]) -> None:
-        leaving = self.float_checks.check_before(op)
         if len(group) > 1 and op in self.facts.merged and group is self.facts.merged[op].ops:
             self.together = group
             write_merged(self, self.facts.merged[op])
@@ -218,7 +218,7 @@ class KernelEmitter(ArrayWriter):
         else:
             self.fills.settle(op)
             for member in group:
-                self.write_one(leaving if member is op else member)
+                self.write_one(member)
             if any(member.name in EFFECTS for member in group):
                 self.exponent_bounds.forget()
 
@@ -227,11 +227,7 @@ class KernelEmitter(ArrayWriter):
         for member in self.facts.group_of(op):
             for value in self.plan.ownership.after(member):
                 if value not in self.inherited and value not in kept:
-                    self.float_checks.write()
                     self.release_value(value)
-
-    def end_block(self) -> None:
-        self.float_checks.write()
 
     def write_one(self, op: Op) -> None:
         if op.name in ARRAY_OPERATIONS:
@@ -255,14 +251,11 @@ class KernelEmitter(ArrayWriter):
         if row.libm:
             fields[row.libm] = self.libm(row.libm, 2, kind.dtype.itemsize == 8)
         self.guard(op, row.before.format(**fields))
-        checked = row.flags and op.exit is not None and not self.flavour.fast
-        if checked and self.unchecked is not None:
+        if self.unchecked is not None and op in self.plan.fp_checks.kinds:
             self.define(result_of(op), unchecked_operation(self.unchecked, op, row.value, fields))
             return
         self.define(result_of(op), row.value.format(**fields))
         self.guard(op, row.after.format(**fields))
-        if checked:
-            self.float_checks.add(op, row.flags, fields["r"], [fields["a"], fields["b"]])
 
     def guard(self, op: Op, condition: Expression) -> None:
         """Leave through the operation's exit, if it has one, when the condition holds."""
@@ -270,7 +263,7 @@ class KernelEmitter(ArrayWriter):
             return
         self.line("if %s:" % condition)
         self.depth += 1
-        self.take_because([op], op.exit)
+        self.take_because([op], self.plan.fp_checks.exits.get(op, op.exit))
         self.depth -= 1
 
     def define(self, value: Value, source: Expression) -> None:

@@ -19,7 +19,6 @@ from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
-from pijit.core.graph.ops import FLAG_CHECKS
 from pijit.core.graph.types import Scalar, half_of
 from pijit.core.kernel.llvm.float_intrinsics import float_bits
 from pijit.core.kernel.plan.operands import ConstantOperand, Literal, integer
@@ -35,7 +34,6 @@ class ScalarRow(NamedTuple):
         value: the source of the value.
         before: the condition to leave on before it.
         after: the condition to leave on after it.
-        flags: the kind of its check for flags.
         libm: the libm function that it calls; its name is a parameter of the template.
         is_same: whether the value is the first operand.
     """
@@ -43,7 +41,6 @@ class ScalarRow(NamedTuple):
     value: str
     before: str = ""
     after: str = ""
-    flags: str = ""
     libm: str = ""
     is_same: bool = False
 
@@ -95,9 +92,9 @@ def _float_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
     rows: Dict[Tuple[str, str, str], ScalarRow] = {}
     for name in ("add", "sub", "mul"):
         rows[name, "py", "f"] = ScalarRow("f%s({a}, {b})" % name)
-        rows[name, "np", "f"] = ScalarRow("f%s({a}, {b})" % name, "", "", FLAG_CHECKS[name])
+        rows[name, "np", "f"] = ScalarRow("f%s({a}, {b})" % name)
     rows["truediv", "py", "f"] = ScalarRow("fdiv({a}, {b})", "{b} == 0.0")
-    rows["truediv", "np", "f"] = ScalarRow("fdiv({a}, {b})", "", "", FLAG_CHECKS["truediv"])
+    rows["truediv", "np", "f"] = ScalarRow("fdiv({a}, {b})")
     for name in ("floordiv", "mod"):
         rows[name, "py", "f"] = ScalarRow("f%s({a}, {b})" % name, "{b} == 0.0")
         rows[name, "np", "f"] = ScalarRow("f%s({a}, {b})" % name, "fdivision_flags({a}, {b})")
@@ -127,9 +124,9 @@ def _complex_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
     rows: Dict[Tuple[str, str, str], ScalarRow] = {}
     for name in ("add", "sub", "mul"):
         rows[name, "py", "c"] = ScalarRow("c%s({a}, {b})" % name)
-        rows[name, "np", "c"] = ScalarRow("c%s({a}, {b})" % name, "", "", "complex " + FLAG_CHECKS[name])
+        rows[name, "np", "c"] = ScalarRow("c%s({a}, {b})" % name)
     rows["truediv", "py", "c"] = ScalarRow("cdiv({a}, {b})", "cdivides_badly({b})")
-    rows["truediv", "np", "c"] = ScalarRow("cscaled({a}, {b})", "", "", "complex " + FLAG_CHECKS["truediv"])
+    rows["truediv", "np", "c"] = ScalarRow("cscaled({a}, {b})")
     rows["neg", "*", "c"] = ScalarRow("cneg({a})")
     rows["real", "*", "c"] = ScalarRow("creal({a})")
     rows["imag", "*", "c"] = ScalarRow("cimag({a})")

@@ -15,6 +15,7 @@ from pijit.core.kernel.plan.control_tree import GraphFlow, LoopNode, blocks_of, 
 from pijit.core.kernel.plan.deferred_fills import find_fills
 from pijit.core.kernel.plan.escape import EscapeAnalysis
 from pijit.core.kernel.plan.exponents import BoundedArrays, find_bounded
+from pijit.core.kernel.plan.fp_check_plan import FpCheckPlan, plan_fp_checks
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_plans import GroupPlans, plan_groups
 from pijit.core.kernel.plan.memory_layout import likely_by_rows
@@ -41,6 +42,7 @@ class Plan(NamedTuple):
         bounded: the arrays that have exponent bounds.
         tiling: the runs of operations that are tiled, by their first operation.
         strips: the loops that are written as speculative strips.
+        fp_checks: which scalar operations share a check of floating-point flags, and where it is written.
         left_out_steps: the steps that nests leave out, because they change no bit, and the operands that replace them.
     """
 
@@ -53,6 +55,7 @@ class Plan(NamedTuple):
     bounded: BoundedArrays
     tiling: Dict[Op, TilingRun]
     strips: Dict[LoopNode, Strip]
+    fp_checks: FpCheckPlan
     left_out_steps: Dict[Op, Value]
 
 
@@ -77,4 +80,5 @@ def make_plan(graph: Graph, options: CompileOptions) -> Plan:
     memory = plan_memory(list(blocks_of(tree)), facts, groups, tiling, ownership, escape, layouts.of)
     return Plan(facts, tree, groups, ownership, escape, memory, bounded, tiling,
                 find_strips(tree, facts, ownership, options.nogil) if flow.loops else {},
+                plan_fp_checks(flow.order, facts, ownership, groups.skewing, tiling, options.fast),
                 find_left_out_steps(graph, facts))

@@ -196,6 +196,17 @@ def _bounded(plan: Plan) -> List[str]:
     return ["exponent bounds: " + _record(plan.bounded)] if plan.bounded.all() else []
 
 
+def _fp_checks(plan: Plan) -> List[str]:
+    kinds, before, after, exits = plan.fp_checks
+    placed = [("before", op, check) for op, check in before.items()]
+    placed += [("after", op, check) for op, checks in after.items() for check in checks]
+    lines = ["check of flags %s %s: %s; takes exit%d" % (
+        place, _op(op), ", ".join("%s %s" % (kinds[one], _op(one)) for one in check.ops), check.exit.exit)
+        for place, op, check in placed]
+    taken = ["%s: exit%d" % (_op(op), exit.exit) for op, exit in exits.items()]
+    return lines + _one("take the exit of a pending check", taken)
+
+
 PLAN_LINES: Dict[str, Callable[[Plan], List[str]]] = {
     "groups": lambda plan: [line for write in GROUP_LINES.values() for line in write(plan)],
     "facts": _facts,
@@ -204,6 +215,7 @@ PLAN_LINES: Dict[str, Callable[[Plan], List[str]]] = {
     "bounded": _bounded,
     "tiling": lambda plan: ["tiled: " + _record(run) for run in plan.tiling.values()],
     "strips": lambda plan: ["speculative strip: " + _record(strip) for strip in plan.strips.values()],
+    "fp_checks": _fp_checks,
     "left_out_steps": lambda plan: _one("left out of nests, because they change no bit", list(plan.left_out_steps)),
     "ownership": _ownership,
     "tree": _tree}

@@ -59,6 +59,11 @@ class SkewingRun(NamedTuple):
     def stores(self) -> List[Op]:
         return [op for op in self.groups if stores(op)]
 
+    @property
+    def preheader(self) -> List[Op]:
+        """The operations that are written before the loop over blocks, in order."""
+        return sorted(self.ahead, key=self.order.__getitem__)
+
     def ops(self) -> List[Op]:
         """All operations that are written in blocks or before them, in order."""
         return sorted(sum(self.phases, self.ahead), key=self.order.__getitem__)

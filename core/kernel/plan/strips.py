@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any, Collection, Dict, Iterator, List, Optional, Set, Tuple, Union, cast
 
 from pijit.core.graph.ir import Block, Branch, Jump, Op, Value
-from pijit.core.graph.ops import ACCESSES_ELEMENT, AFFINE, CHEAP, FLAG_CHECKS, OPS, PLAIN
+from pijit.core.graph.ops import ACCESSES_ELEMENT, AFFINE, CHEAP, OPS, PLAIN
 from pijit.core.graph.types import WORD, Array, Scalar
 from pijit.core.kernel.llvm.fp_status import READS_STATUS
 from pijit.core.kernel.plan.control_tree import If, IfFlag, LoopNode, Move, SetFlag, StraightLine, Take
+from pijit.core.kernel.plan.fp_check_plan import flag_check
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.ownership import Ownership
 from pijit.core.named_tuples import NamedTuple
@@ -86,7 +87,7 @@ def _find(loop: LoopNode, facts: GraphFacts, ownership: Ownership, nogil: bool) 
         return None
     blocks = [node.block for node in nodes if isinstance(node, StraightLine)]
     ops = [op for block in blocks for op in block.ops]
-    if not all(map(_is_plain, ops)) or not any(map(_raises, ops)):
+    if not all(map(_is_plain, ops)) or not any(map(flag_check, ops)):
         return None
     if any(isinstance(param.type, Array) for block in blocks for param in block.params) \
             or any(any(ownership.edge(node.jump)) for node in nodes if isinstance(node, Move)):
@@ -212,13 +213,6 @@ def _is_plain(op: Op) -> bool:
         return False
     kind = op.args[0].type if op.args else None
     return kind is None or isinstance(kind, Scalar) and kind.dtype.kind not in OPS[op.name].not_plain
-
-
-def _raises(op: Op) -> bool:
-    """Whether the floating-point flags of an operation are checked."""
-    kind = op.args[0].type if op.args else None
-    return op.exit is not None and isinstance(kind, Scalar) and kind.family == "np" \
-        and op.name in FLAG_CHECKS and kind.dtype.kind in "fc"
 
 
 def _free(blocks: List[Block], params: Collection[Value]) -> Set[Value]:

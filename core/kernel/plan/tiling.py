@@ -58,6 +58,11 @@ class TilingRun(NamedTuple):
     lasting: Set[Value]
     order: Dict[Op, int]
 
+    @property
+    def preheader(self) -> List[Op]:
+        """All operations, in the order in which they are written or described before the loop over blocks."""
+        return sorted(self.ops + self.ahead, key=self.order.__getitem__)
+
     def all_ops(self, facts: GraphFacts) -> Set[Op]:
         """All operations of the run, with the whole groups."""
         return set(self.ahead).union(*(facts.group_of(op) for op in self.ops))

@@ -19,6 +19,7 @@ from pijit.core.graph.passes.fusion import raises_flags
 from pijit.core.kernel.emit.array_ops import broadcast
 from pijit.core.kernel.emit.exponent_bounds import SCAN_RATIO, UNKNOWN, Proof, count_elements, look
 from pijit.core.kernel.emit.expressions import Expression
+from pijit.core.kernel.emit.fp_checks import write_checks_after
 from pijit.core.kernel.emit.fused_nest import allocate
 from pijit.core.kernel.emit.stores.inplace_store import shares_with
 from pijit.core.kernel.plan.forms.block_size import BlockSize
@@ -81,14 +82,13 @@ class SkewedLoops:
     def write(self, run: SkewingRun) -> Collection[Op]:
         """Write the operations of a run; returns them."""
         emitter = self.emitter
-        emitter.float_checks.write()
         self.run, self._outer, self._bases, self._inside = run, emitter.arrays, {}, False
         emitter.arrays = dict(self._outer)
-        for op in sorted(run.ahead, key=run.order.__getitem__):
+        for op in run.preheader:
             emitter.write_one(op)
             if op.result in emitter.arrays:
                 self._outer[op.result] = emitter.arrays[op.result]
-        emitter.float_checks.write()
+            write_checks_after(emitter, op)
         self._describe(run)
         for op in run.stores:
             emitter.fills.settle(op)
@@ -262,7 +262,6 @@ class SkewedLoops:
             for op in ops:
                 emitter.layout.reuse_scratch()
                 emitter.write_group_of(op)
-            emitter.float_checks.write()
             emitter.leave_scope(within)
         bounds.assumed, self._inside, self._number = None, False, number
         emitter.line("%s = iadd(%s, 1)" % (step, step))

@@ -14,6 +14,7 @@ from pijit.core.graph.ir import Op, SideExit, Value
 from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_ops import broadcast
 from pijit.core.kernel.emit.expressions import Expression
+from pijit.core.kernel.emit.fp_checks import write_checks_after
 from pijit.core.kernel.emit.fused_nest import allocate
 from pijit.core.kernel.emit.reductions import reduced_shape
 from pijit.core.kernel.emit.stack_arrays import new_made
@@ -80,7 +81,6 @@ class TiledLoops:
     def write(self, run: TilingRun) -> None:
         """Write the operations of a run as a loop over blocks."""
         emitter = self.emitter
-        emitter.float_checks.write()
         self.run, self._outer, self._bases, self._begin = run, emitter.arrays, {}, None
         emitter.arrays = dict(self._outer)
         self._write_ahead(run)
@@ -102,14 +102,14 @@ class TiledLoops:
     def _write_ahead(self, run: TilingRun) -> None:
         """Write scalars and views, and describe the results for all rows; leaves where shapes do not fit."""
         emitter = self.emitter
-        for op in sorted(run.ops + run.ahead, key=run.order.__getitem__):
+        for op in run.preheader:
             if makes_elements(op):
                 self._imagine(run, emitter.facts.group_of(op))
-                continue
-            emitter.write_one(op)
-            if op in run.ahead and op.result in emitter.arrays:
-                self._outer[op.result] = emitter.arrays[op.result]
-        emitter.float_checks.write()
+            else:
+                emitter.write_one(op)
+                if op in run.ahead and op.result in emitter.arrays:
+                    self._outer[op.result] = emitter.arrays[op.result]
+            write_checks_after(emitter, op)
         self._whole = {value: emitter.arrays[value] for value in run.made}
 
     def _imagine(self, run: TilingRun, group: List[Op]) -> None:
