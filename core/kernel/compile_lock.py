@@ -15,7 +15,7 @@ import os
 import time
 from typing import Iterator
 
-LONGEST_WAIT = 60.0
+LONGEST_WAIT = 20.0
 """Seconds after which a process compiles the kernel itself: the holder may be stopped."""
 _PREFIX = ".lock-"
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
