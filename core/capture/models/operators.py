@@ -31,7 +31,7 @@ from pijit.core.capture.models.scalars.complex import (
     require_quiet_products,
 )
 from pijit.core.capture.models.scalars.conversions import DOUBLES
-from pijit.core.capture.typing import result_types
+from pijit.core.capture.typing import result_types, unit_axes
 from pijit.core.capture.typing.operand_reuse import computed_into
 from pijit.core.capture.typing.result_types import BINARY_UFUNCS, COMPARE_UFUNCS, SampleOperand, operand_of
 from pijit.core.capture.values.describe import describe
@@ -200,7 +200,8 @@ def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstrac
     if isinstance(result, Array):
         kinds = [q.type for q in questions]
         result = Array(result.dtype, result.ndim, result_types.result_layout(kinds, result.ndim),
-                       ordered=all(kind.ordered for kind in kinds if isinstance(kind, Array)), computed=True)
+                       ordered=all(kind.ordered for kind in kinds if isinstance(kind, Array)), computed=True,
+                       unit_axes=unit_axes.of_broadcast(kinds, result.ndim))
     value = interpreter.emit("ufunc", [conversions.any_value(interpreter, v) for v in operands], result, attrs,
                              exits=True)
     return Tensor(result, value) if isinstance(result, Array) else Number(cast(Scalar, result), value)

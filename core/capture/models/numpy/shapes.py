@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Optional, Sequence
+from typing import FrozenSet, Optional, Sequence
 
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.lattice import Tensor, ssa_value
+from pijit.core.capture.values.predicates import HasUnitAxes
+from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, WORD
 
@@ -23,6 +25,30 @@ def size(interpreter: Interpreter, owner: Tensor, axes: Optional[Sequence[int]] 
         length = interpreter.emit("dim", [ssa_value(owner)], WORD, {"axis": axis})
         total = interpreter.emit("mul", [total, length], WORD)
     return interpreter.emit("same", [total], INT)
+
+
+def unit_axes(interpreter: Interpreter, array: Tensor) -> FrozenSet[int]:
+    """The axes that have length 1. They are those that are expected; a guard or side exits ensure it.
+
+    Raises:
+        Break: nothing is expected.
+    """
+    known = interpreter.context.base.static_shape(interpreter.use(array).source)
+    if known is not None:
+        return frozenset(axis for axis, length in enumerate(known) if length == 1)
+    expected = array.type.unit_axes
+    if expected is None:
+        raise Break("PJ210", callee="function that removes axes of length 1")
+    if array.root is not None:
+        interpreter.rely(array, HasUnitAxes(expected))
+        return expected
+    for axis in range(array.type.ndim):
+        length = interpreter.emit("dim", [ssa_value(array)], WORD, {"axis": axis})
+        one = interpreter.emit("const", [], WORD, {"value": 1})
+        symbol = "==" if axis in expected else "!="
+        flag = interpreter.emit("compare", [length, one], FLAG, {"operator": symbol})
+        interpreter.emit("require", [flag], None, exits=True)
+    return expected
 
 
 def require_shape(interpreter: Interpreter, one: Tensor, other: Tensor) -> None:
