@@ -168,6 +168,8 @@ def _array_operation(interpreter: Interpreter, symbol: str, left: Abstract,
                      right: Abstract) -> Tuple[np.ufunc, List[Abstract]]:
     if symbol not in BINARY_UFUNCS:
         raise Break("PJ202", operator=symbol)
+    if symbol == "**" and any(isinstance(value, Tensor) and not value.type.ndim for value in (left, right)):
+        raise Break("PJ203", operand="power of an array without dimensions")
     if symbol == "**" and isinstance(left, Tensor) and not isinstance(right, Tensor):
         known = interpreter.constant(right)
         return _array_power(left, right if known is None else Const(known))
@@ -178,10 +180,17 @@ def _array_binary(interpreter: Interpreter, symbol: str, left: Abstract, right: 
     return ufunc_call(interpreter, *_array_operation(interpreter, symbol, left, right), is_operator=True)
 
 
+def _operand(interpreter: Interpreter, value: Abstract) -> Abstract:
+    """An operand as a ufunc takes it: an array or a number. An array without dimensions is as good as its element."""
+    if isinstance(value, Tensor) and not value.type.ndim:
+        return shapes.only_element(interpreter, value)
+    return as_array(interpreter, value)
+
+
 def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstract], out: Optional[Tensor] = None,
                is_operator: bool = False) -> Abstract:
     """A call of a NumPy ufunc on arrays and numbers, with the semantics of a function or of an operator."""
-    operands = [as_array(interpreter, value) for value in operands]
+    operands = [_operand(interpreter, value) for value in operands]
     questions = tuple(operand_of(value) for value in operands)
     result, types, loop = result_types.ufunc_result(ufunc, questions, out.type if out is not None else None)
     attrs = {"ufunc": ufunc, "types": types, "loop": loop}

@@ -1,15 +1,15 @@
-"""Lengths of axes and sizes of arrays, as operations. Models of arrays call them."""
+"""Lengths of axes, sizes and single elements of arrays, as operations. Models of arrays call them."""
 
 from __future__ import annotations
 
 from typing import FrozenSet, Optional, Sequence
 
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.lattice import Tensor, ssa_value
+from pijit.core.capture.values.lattice import Number, Tensor, ssa_value
 from pijit.core.capture.values.predicates import HasUnitAxes
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, INT, WORD
+from pijit.core.graph.types import FLAG, INT, WORD, numpy_scalar
 
 
 def dimension(interpreter: Interpreter, owner: Tensor, axis: int) -> Value:
@@ -25,6 +25,19 @@ def size(interpreter: Interpreter, owner: Tensor, axes: Optional[Sequence[int]] 
         length = interpreter.emit("dim", [ssa_value(owner)], WORD, {"axis": axis})
         total = interpreter.emit("mul", [total, length], WORD)
     return interpreter.emit("same", [total], INT)
+
+
+def only_element(interpreter: Interpreter, array: Tensor) -> Number:
+    """The element of an array that has only one; side exit if it has not."""
+    if array.type.ndim:
+        one = interpreter.emit("const", [], WORD, {"value": 1})
+        total = interpreter.emit("same", [size(interpreter, array)], WORD)
+        flag = interpreter.emit("compare", [total, one], FLAG, {"operator": "=="})
+        interpreter.emit("require", [flag], None, exits=True)
+    first = [interpreter.emit("const", [], WORD, {"value": 0})] if array.type.ndim else []
+    kind = numpy_scalar(array.type.dtype)
+    return Number(kind, interpreter.emit("load", [ssa_value(array)] + first * array.type.ndim, kind, {},
+                                         exits=bool(first)))
 
 
 def unit_axes(interpreter: Interpreter, array: Tensor) -> FrozenSet[int]:
