@@ -67,8 +67,12 @@ def container_item(interpreter: Interpreter, owner: Abstract, index: Abstract) -
     items = contents.items_of(interpreter, owner)
     if items is None:
         raise Break("PJ205", object=describe(owner))
-    if type(key) is not int or not -len(items) <= key < len(items):
+    if type(key) is not int:
         raise Break("PJ205", index=describe(index))
+    if not -len(items) <= key < len(items):
+        beyond = Break("PJ205", index=describe(index))
+        beyond.raises = True
+        raise beyond
     return items[key]
 
 
@@ -85,6 +89,7 @@ def _is_read_now(interpreter: Interpreter, owner: Abstract, key: Any, index: Abs
 def _bound(interpreter: Interpreter, part: Abstract) -> Optional[int]:
     known: Optional[int] = interpreter.constant(part)
     if type(known) is not int and part != Const(None):
+        interpreter.context.base.types.ranges.require_constants()
         raise Break("PJ205", index=describe(part))
     return known
 

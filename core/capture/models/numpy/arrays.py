@@ -100,6 +100,13 @@ def _like(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
     return call
 
 
+@models(np.dtype)
+def call_dtype(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.dtype(kind)`` of a known class, name or dtype: a constant."""
+    only(arguments, keywords, "dtype", 1)
+    return Const(_dtype_argument(arguments[0], np.float64))
+
+
 @models(np.array)
 def call_array(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.array(xs, dtype)`` of lists and tuples of numbers."""

@@ -247,7 +247,9 @@ for _name in ("r_", "c_", "mgrid", "ogrid"):
 
 
 def _require_elements(interpreter: Interpreter, named: Dict[str, Abstract]) -> None:
-    """Exit where the statistic would warn that there are too few elements."""
+    """Exit where the statistic would warn that there are too few elements. A number is one element."""
+    if number_type(named.get("a", Const(None))) is not None and "ddof" not in named:
+        return
     array = _array(named.get("a", named.get("self")))
     axis = questions.known(interpreter, named["axis"]) if "axis" in named else None
     ddof = questions.known(interpreter, named["ddof"]) if "ddof" in named else 0
