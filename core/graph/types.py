@@ -181,6 +181,16 @@ class ListOf(Object):
         self.items = items
 
 
+class TupleOf(Object):
+    """A new tuple of unknown length, whose items have one expected type; each read must check."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: Type) -> None:
+        super().__init__(tuple)
+        self.items = items
+
+
 class Vacant(Object):
     """A list, dict or set that was empty when its items were sampled; types are then expected from what is stored."""
 

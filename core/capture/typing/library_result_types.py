@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from functools import lru_cache
-from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Sequence, Set, Tuple, cast
+from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Sequence, Tuple, cast
 
 import numpy as np
 
@@ -58,7 +58,8 @@ def result_types(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...
 
 
 @lru_cache(maxsize=1024)
-def expected_unit_axes(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...], unit_axes: Any) -> UnitAxisHint:
+def expected_unit_axes(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
+                       unit_axes: Any) -> UnitAxisHint:
     """The axes of a result that are expected to have length 1, as samples of two sizes have them.
 
     Args:

@@ -1,4 +1,4 @@
-"""``np.squeeze`` without an axis: a view whose rank depends on which axes have length 1."""
+"""Squeezing without an axis: a view whose rank depends on which axes have length 1."""
 
 import numpy as np
 import pytest

@@ -29,7 +29,7 @@ from pijit.core.capture.values.lattice import (
 from pijit.core.capture.values.virtual_object import is_virtual_tuple
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import INT, ListOf, Object
+from pijit.core.graph.types import INT, ListOf, Object, TupleOf
 from pijit.guards.facts import is_among, is_exactly
 
 
@@ -43,6 +43,8 @@ def container_item(interpreter: Interpreter, owner: Abstract, index: Abstract) -
         return range_item(interpreter, owner, index)
     if isinstance(owner, Instance) and isinstance(owner.type, ListOf):
         return contents.list_item(interpreter, owner, interpreter.word(index))
+    if isinstance(owner, Instance) and isinstance(owner.type, TupleOf):
+        return reads.item_of_tuple(interpreter, owner, interpreter.word(index))
     fields = named_items(interpreter, owner)
     if fields is not None:
         return container_item(interpreter, constructions.new_tuple(interpreter, fields), index)

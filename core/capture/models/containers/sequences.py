@@ -40,7 +40,7 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf, Object
+from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf, Object, TupleOf
 from pijit.guards.facts import is_among
 
 LONGEST_REPEATED = 64
@@ -182,6 +182,9 @@ def _parts(interpreter: Interpreter, value: Abstract) -> Tuple[Value, Any]:
             and value.type.python is list):
         size = interpreter.emit("list_size", [interpreter.object_value(value)], WORD)
         return size, lambda index: reads.item_of_list(interpreter, value, index)
+    if isinstance(value, Instance) and isinstance(value.type, TupleOf):
+        size = interpreter.emit("list_size", [interpreter.object_value(value)], WORD)
+        return size, lambda index: reads.item_of_tuple(interpreter, value, index)
     raise Break("PJ203")
 
 

@@ -60,7 +60,7 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import INT, Holding, ListOf, Object, Scalar, Vacant
+from pijit.core.graph.types import INT, Holding, ListOf, Object, Scalar, TupleOf, Vacant
 from pijit.guards.facts import is_among, is_exactly
 
 
@@ -238,8 +238,9 @@ def call_tuple(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     made = call_list(interpreter, arguments, {})
     if isinstance(made, KnownContainer):
         return constructions.new_tuple(interpreter, list(made.items))
-    return Instance(Object(tuple),
-                    interpreter.emit("tuple_of", [interpreter.object_value(made)], Object(tuple), exits=True))
+    expected = list_type(made)
+    kind = TupleOf(expected.items) if isinstance(expected, (ListOf, Holding)) else Object(tuple)
+    return Instance(kind, interpreter.emit("tuple_of", [interpreter.object_value(made)], kind, exits=True))
 
 
 @models(deque)

@@ -5,7 +5,7 @@ Models of arrays and `interpreter/subscripts.py` call these functions. Fancy ind
 
 from __future__ import annotations
 
-from typing import Any, List, Tuple
+from typing import Any, List, Tuple, cast
 
 import numpy as np
 
@@ -109,10 +109,12 @@ def _is_single(item: Abstract) -> bool:
     """Whether an item of an index is a slice ``k:k + 1`` of a constant, or ``-1:``."""
     if not isinstance(item, Slice):
         return False
-    start, stop, step = [part.object if isinstance(part, Const) else Ellipsis for part in item.parts]
-    if step not in (None, 1) or Ellipsis in (start, stop):
+    if any(not isinstance(part, Const) for part in item.parts):
         return False
-    return start == -1 if stop is None else stop - (start or 0) == 1 and stop != 0
+    start, stop, step = [cast(Const, part).object for part in item.parts]
+    if step not in (None, 1):
+        return False
+    return bool(start == -1 if stop is None else stop - (start or 0) == 1 and stop != 0)
 
 
 def stored_scalar(interpreter: Interpreter, value: Abstract, question: SampleOperand, dtype: np.dtype[Any]) -> Value:
