@@ -182,7 +182,7 @@ class Tensor:
     def _scalar(self) -> Any:
         """The element of a tensor that has only one."""
         if self._array.size != 1:
-            raise ValueError("Only one element tensors can be converted to Python scalars")
+            raise TypeError("only tensors of one element can be converted to Python scalars")
         return self._array.item()
 
     def __index__(self) -> int:
