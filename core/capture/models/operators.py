@@ -35,6 +35,7 @@ from pijit.core.capture.typing import result_types, unit_axes
 from pijit.core.capture.typing.operand_reuse import computed_into
 from pijit.core.capture.typing.result_types import BINARY_UFUNCS, COMPARE_UFUNCS, SampleOperand, operand_of
 from pijit.core.capture.values.describe import describe
+from pijit.core.capture.values.known_objects import SMALL
 from pijit.core.capture.values.lattice import (
     BY_IDENTITY,
     Abstract,
@@ -349,10 +350,6 @@ def _identical_now(interpreter: Interpreter, left: Abstract, right: Abstract) ->
         values = [interpreter.number_value(value) for value in (left, right)]
         return interpreter.emit("compare", values, FLAG, {"operator": "=="})
     return None
-
-
-SMALL = range(-5, 257)
-"""Integers that are singletons in CPython, so a program cannot tell when one was computed."""
 
 
 def is_plain(value: Abstract) -> TypeGuard[Const]:

@@ -122,8 +122,8 @@ def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
     return made(np.stack(_in_one_dtype(tensors), axis=axis))
 
 
-def unstack(input_x: Any, axis: int = 0) -> Tuple[Tensor, ...]:
-    """The parts along an axis, each without this axis."""
+def unstack(input_x: Any, axis: int = 0, num: Optional[int] = None) -> Tuple[Tensor, ...]:
+    """The parts along an axis, each without this axis; `num` is accepted without effect."""
     x = array_of(input_x)
     return tuple(made(np.array(np.take(x, k, axis=axis))) for k in range(x.shape[axis]))
 
