@@ -49,12 +49,24 @@ def test_lengths_are_guarded():
     assert report.kernels and not report.breaks and "axes of length 1 of L['x']: 0" in str(report), str(report)
 
 
+def test_lengths_of_operands_are_guarded():
+    """Where a computed array is squeezed, arrays from outside tell its lengths. So other lengths get another entry."""
+    def f(x, y):
+        return (x * y).squeeze() + 1.0
+
+    j = jitted(f, {"force_breaks": None})
+    a, b = np.ones((1, 3)), np.ones((4, 3))
+    assert_calls(j, [MISS, HIT, MISS, HIT, HIT, MISS, HIT], [(a, 2.0), (a[:, :2], 3.0), (b, 2.0), (b[:2], 1.0), (a, 2.0), (b[:1, :1], 2.0), (b, 1.0)])
+    assert all(not pijit.explain(j, x, 2.0).exits.exits for x in (a, b))
+    check(f, a, 2.0, others=[(b, 2.0), (a, 1.0), (b[:0], 1.0), (a[:, :1], 2.0), (b[0], 2.0)])
+
+
 COMPUTED = {
     "x.sum(axis=1, keepdims=True)": (3, 4), "x * y": (1, 4), "x[:, None] + y": (3,), "x[1:2] * 2.0": (3, 4), "x[-1:]": (3, 4),
     "x[:, :1]": (3, 4), "np.expand_dims(x * y, 0)": (3, 4), "x.T * 1.5": (1, 4), "x.reshape(1, -1, 1)": (3, 4), "x.mean(1, keepdims=True)": (1, 4),
     "np.where(x > 1.0, x, y)": (1, 4), "np.transpose(x * y, (1, 0))": (4, 1), "(x * y).copy()": (4, 1), "np.zeros((1, 3)) + y": (3,),
     "np.full((3, 1), 2.0) * y": (1, 1), "np.concatenate([x, x], axis=1)": (1, 4), "np.stack([x.sum(), y]) * 1.5": (2, 3), "x @ x.T": (1, 4),
-    "(x * y).astype(np.float32)": (4, 1), "np.roll(x * y, 1)": (4, 1), "x[..., 0, None] - y": (3, 4), "np.max(x, axis=(0, 1), keepdims=True)": (3, 4),
+    "(x > 2.0).astype(np.float64) * y": (4, 1), "np.roll(x * y, 1)": (4, 1), "x[..., 0, None] - y": (3, 4), "np.max(x, axis=(0, 1), keepdims=True)": (3, 4),
     "np.zeros_like(x * y)": (1, 4), "np.array(x * y)": (1, 4), "x[:, ::2]": (3, 1),
 }
 

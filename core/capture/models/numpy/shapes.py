@@ -55,6 +55,7 @@ def unit_axes(interpreter: Interpreter, array: Tensor) -> FrozenSet[int]:
     if array.root is not None:
         interpreter.rely(array, HasUnitAxes(expected))
         return expected
+    interpreter.rely_on_unit_axes()
     for axis in range(array.type.ndim):
         length = interpreter.emit("dim", [ssa_value(array)], WORD, {"axis": axis})
         one = interpreter.emit("const", [], WORD, {"value": 1})
