@@ -39,11 +39,12 @@ class Break(Exception):
 
     ``trail`` leads from a call that is not inlined to the construct that prevents it, outermost first. ``passing`` says
     that the first run may remove the break: an item is missing. ``leaves`` says that kernels may leave for it from
-    inlined callees.
+    inlined callees. ``raises`` says that the instruction certainly raises, so that no later one is reached.
     """
 
     passing = False
     leaves = False
+    raises = False
 
     def __init__(self, reason_id: str, **facts: Any) -> None:
         super().__init__(reason_id, facts)
@@ -54,7 +55,7 @@ class Break(Exception):
     def copy(self) -> "Break":
         """The same break, to be raised again."""
         again = Break(self.reason_id, **self.facts)
-        again.trail, again.passing = self.trail, self.passing
+        again.trail, again.passing, again.raises = self.trail, self.passing, self.raises
         return again
 
     def without_frames(self) -> "Break":

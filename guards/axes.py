@@ -1,17 +1,18 @@
-"""Guards on the lengths of single axes of arrays."""
+"""Guards on the lengths of axes of arrays."""
 
 from __future__ import annotations
 
 import struct
-from typing import Any, Optional
+from typing import Any, FrozenSet, Optional
 
 import numpy
 
+from pijit.guards.facts import was_type
 from pijit.guards.guard import GuardStep, OnSource
 from pijit.guards.pairs import ArrayPair
 from pijit.guards.source import Source
 
-__all__ = ["AxisLength", "SameAxis"]
+__all__ = ["AxisLength", "SameAxis", "UnitAxes"]
 
 ENDLESS = 2 ** 63 - 1
 
@@ -60,6 +61,32 @@ class AxisLength(OnSource):
     def _fits(self, length: int) -> bool:
         within = max(self.least, self.remainder) <= length <= self.most
         return within and (length - self.remainder) % self.divisor == 0
+
+
+class UnitAxes(OnSource):
+    """The value is exactly an array, and of its axes exactly those in `axes` have length 1.
+
+    Arrays with more than 62 axes never fulfil it.
+    """
+
+    __slots__ = fields = ("source", "axes")
+    cost = 4
+    axes: FrozenSet[int]
+
+    def __str__(self) -> str:
+        return f"axes of length 1 of {self.source}: {', '.join(map(str, sorted(self.axes))) or 'none'}"
+
+    def step(self) -> GuardStep:
+        return GuardStep("CHECK_UNIT_AXES", sum(1 << axis for axis in self.axes))
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        value, = values
+        if type(value) is not numpy.ndarray:
+            return was_type(self.source, "ndarray", value)
+        found = {axis for axis, length in enumerate(value.shape) if length == 1}
+        if found == self.axes and value.ndim <= 62:
+            return None
+        return f"{self} held and {self.source} now has shape {value.shape}"
 
 
 class SameAxis(ArrayPair):

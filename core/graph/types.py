@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, FrozenSet, Iterator, Optional, Tuple, Union
 
 import numpy as np
 
@@ -43,19 +43,25 @@ class Scalar:
         return "%s.%s" % (self.family, dtype_name(self.dtype))
 
 
+UnitAxisHint = Optional[FrozenSet[int]]
+"""The axes that are expected to have length 1; None: nothing is expected."""
+
+
 class Array:
     """A ``numpy.ndarray``: dtype, number of dimensions, layout and whether the program may write it.
 
     ``layout`` is "C" (C-contiguous), "F" (Fortran-contiguous and not C) or "A" (any strides). These are only hints, and
     do not distinguish types: ``transposed``: the observed array had any strides, and no rows of close elements;
     ``ordered``: the strides shrink from axis to axis, as those of a slice of a C-contiguous array do; ``computed``: the
-    array is a new result, so that it is in C order if the operands are ordered.
+    array is a new result, so that it is in C order if the operands are ordered; ``unit_axes``: the axes that are
+    expected to have length 1, None if nothing is expected.
     """
 
-    __slots__ = ("dtype", "ndim", "layout", "writeable", "transposed", "ordered", "computed")
+    __slots__ = ("dtype", "ndim", "layout", "writeable", "transposed", "ordered", "computed", "unit_axes")
 
     def __init__(self, dtype: DTypeLike, ndim: int, layout: str = "A", writeable: bool = True,
-                 transposed: bool = False, ordered: bool = False, computed: bool = False) -> None:
+                 transposed: bool = False, ordered: bool = False, computed: bool = False,
+                 unit_axes: UnitAxisHint = None) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.ndim = ndim
         self.layout = layout
@@ -63,6 +69,7 @@ class Array:
         self.transposed = transposed
         self.ordered = ordered or layout == "C"
         self.computed = computed
+        self.unit_axes = unit_axes
 
     def __eq__(self, other: object) -> bool:
         return (isinstance(other, Array) and self.dtype == other.dtype and self.ndim == other.ndim
@@ -81,7 +88,13 @@ class Array:
         layout = self.layout if self.layout == other.layout else "A"
         return Array(self.dtype, self.ndim, layout, self.writeable and other.writeable,
                      self.transposed or other.transposed, self.ordered and other.ordered,
-                     self.computed and other.computed)
+                     self.computed and other.computed,
+                     self.unit_axes if self.unit_axes == other.unit_axes else None)
+
+    def expecting(self, unit_axes: UnitAxisHint) -> "Array":
+        """The same type with other expectations of the axes that have length 1."""
+        return Array(self.dtype, self.ndim, self.layout, self.writeable, self.transposed, self.ordered, self.computed,
+                     unit_axes)
 
 
 class Opaque:
@@ -165,6 +178,16 @@ class ListOf(Object):
 
     def __init__(self, items: Scalar) -> None:
         super().__init__(list)
+        self.items = items
+
+
+class TupleOf(Object):
+    """A new tuple of unknown length, whose items have one expected type; each read must check."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: Type) -> None:
+        super().__init__(tuple)
         self.items = items
 
 

@@ -153,4 +153,18 @@ axes_match(PyObject *first, Py_ssize_t axis, PyObject *second, Py_ssize_t other)
     return length >= 0 && length == axis_length(second, other);
 }
 
+/* Whether the axes of an exact array that have length 1 are those whose bits are set in `mask`. */
+static inline int
+unit_axes_are(PyObject *value, Py_ssize_t mask)
+{
+    if (!value_is_array(value) || PyArray_NDIM((PyArrayObject *)value) > 62) {
+        return 0;
+    }
+    Py_ssize_t found = 0;
+    for (int axis = 0; axis < PyArray_NDIM((PyArrayObject *)value); axis++) {
+        found |= (Py_ssize_t)(PyArray_DIM((PyArrayObject *)value, axis) == 1) << axis;
+    }
+    return found == mask;
+}
+
 #endif

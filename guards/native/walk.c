@@ -94,6 +94,7 @@ step_holds(const ProgramObject *self, const Step *step, const Roots *roots, PyOb
     case CHECK_SHAPES: return shapes_match(*a, registers[step->b]);
     case CHECK_AXIS: return axis_obeys(*a, step->number, step->object);
     case CHECK_SAME_AXIS: return axes_match(*a, step->number, registers[step->b], step->mask);
+    case CHECK_UNIT_AXES: return unit_axes_are(*a, step->number);
     case CHECK_SAME: return *a == registers[step->b];
     default: /* CHECK_DISTINCT */ return *a != registers[step->b];
     }

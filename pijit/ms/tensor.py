@@ -180,8 +180,10 @@ class Tensor:
         return complex(self._scalar())
 
     def _scalar(self) -> Any:
-        """The element of a tensor that has only one; otherwise the array, which Python's conversions refuse."""
-        return self._array.item() if self._array.size == 1 else self._array
+        """The element of a tensor that has only one."""
+        if self._array.size != 1:
+            raise TypeError("only tensors of one element can be converted to Python scalars")
+        return self._array.item()
 
     def __index__(self) -> int:
         if self._array.dtype.kind not in "iu" or self._array.size != 1:

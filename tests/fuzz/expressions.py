@@ -36,6 +36,7 @@ VECTORS: Templates = {
               "{vec}.astype(np.float32)", "{vec}.astype(int)", "({vec} & {vec})", "({mask} * {vec})",
               "np.add({vec}, {vec}, out={vec!})", "{vec}.round(1)"),
     "views": ("{vec}[:]", "{vec}.copy()", "{vec}[None, :][0]", "{vec}.reshape(-1)", "{vec}[..., ::1]",
+              "np.squeeze({vec}[:, None])", "{vec}[None].squeeze()", "{vec} * np.squeeze({vec}[:1])",
               "np.zeros_like({vec})", "np.full(len(x), {num})", "np.arange(len(x))", "(np.arange(x.shape[0]) * 0.5)",
               "np.concatenate(({short}, {short}[:1]))", "np.array({vec})", "np.asarray({vec})", "{vec}.T"),
     "matrices": ("{mat}[{index}]", "{mat}.sum(axis=0)", "{mat}.T[:, 0]", "{mat}.max(axis=0)", "{mat}[1, :]",

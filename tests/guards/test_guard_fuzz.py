@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pijit.guards.axes import AxisLength, SameAxis
+from pijit.guards.axes import AxisLength, SameAxis, UnitAxes
 from pijit.guards.cache import EntryCache
 from pijit.guards.guard import (
     Equals,
@@ -128,6 +128,7 @@ guards = st.one_of(
     st.builds(AxisLength, sources, st.integers(0, 2), st.integers(0, 3), st.integers(0, 4), st.integers(1, 3),
               st.integers(0, 3)),
     st.builds(SameAxis, sources, sources, st.integers(0, 2), st.integers(0, 2)),
+    st.builds(UnitAxes, sources, st.frozensets(st.integers(0, 2))),
     st.builds(SameObject, sources, sources), st.builds(DistinctObject, sources, sources),
     st.builds(FunctionCode, sources, st.sampled_from([Thing.method.__code__, Thing.static.__code__])))
 scopes = st.dictionaries(st.sampled_from(NAMES), bound, max_size=4)

@@ -11,7 +11,7 @@ import types
 import numpy as np
 import pytest
 
-from pijit.guards.axes import ENDLESS, AxisLength, SameAxis
+from pijit.guards.axes import ENDLESS, AxisLength, SameAxis, UnitAxes
 from pijit.guards.guard import (
     Equals,
     FunctionCode,
@@ -135,6 +135,10 @@ HOLDING = [
     (AxisLength(A, 1, 4, 4), matrix),
     (AxisLength(A, 0, 0, ENDLESS, 5, 2), floats),
     (AxisLength(A, 0, 2, 12, 4, 0), floats),
+    (UnitAxes(A, frozenset()), floats),
+    (UnitAxes(A, frozenset()), np.zeros((0, 2))),
+    (UnitAxes(A, frozenset([0, 2])), np.zeros((1, 3, 1))),
+    (UnitAxes(A, frozenset([31])), np.zeros((0,) * 31 + (1,))),
     (IsAbsent(Item(A, "k")), {"j": 1}),
     (IsAbsent(Item(A, 2)), (1, 2)),
     (IsAbsent(Item(A, -3)), [1, 2]),
@@ -153,6 +157,10 @@ FAILING = [
     (AxisLength(A, 0, 1, ENDLESS, 5, 1), floats,
      "1 <= L['a'].shape[0], L['a'].shape[0] % 5 == 1 held and L['a'] now has shape (12,)"),
     (AxisLength(A, 0, 1, ENDLESS), [1.0], "1 <= L['a'].shape[0] held and L['a'] now is of type list"),
+    (UnitAxes(A, frozenset([0])), floats, "axes of length 1 of L['a']: 0 held and L['a'] now has shape (12,)"),
+    (UnitAxes(A, frozenset()), np.ones((1, 2)), "axes of length 1 of L['a']: none held and L['a'] now has shape (1, 2)"),
+    (UnitAxes(A, frozenset([1])), np.ones(1), "axes of length 1 of L['a']: 1 held and L['a'] now has shape (1,)"),
+    (UnitAxes(A, frozenset([0])), [1.0], "L['a'] was of type ndarray and is now of type list"),
     (IsType(A, int), MyInt(3), "L['a'] was of type int and is now of type MyInt"),
     (IsType(A, MyInt), type("MyInt", (), {})(), "L['a'] was of type MyInt and is now of another type MyInt"),
     (IsArray(A, "f8", 1), [1.0], "L['a'] was of type ndarray and is now of type list"),
@@ -351,6 +359,7 @@ STRINGS = [
     (NoOverlap(A, B), "L['a'] and L['b'] do not overlap in memory"),
     (SameShape(A, B), "L['a'].shape == L['b'].shape"),
     (SameAxis(A, B, 0, 1), "L['a'].shape[0] == L['b'].shape[1]"),
+    (UnitAxes(A, frozenset([2, 0])), "axes of length 1 of L['a']: 0, 2"),
     (SameObject(A, B), "L['a'] is L['b']"),
     (DistinctObject(A, B), "L['a'] is not L['b']"),
     (FunctionCode(A, f.__code__), f"L['a'].__code__ is f ({__file__}:{f.__code__.co_firstlineno})"),

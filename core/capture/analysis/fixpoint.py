@@ -239,7 +239,7 @@ class Analysis:
             else:  # all is analysed again, with functions as objects
                 self.context.findings.objects.update(
                     cast(UnescapedFunction, made).code for made in read if may_be_object(made))
-            if _raises(instr, interpreter.state):
+            if broken.raises or _raises(instr, interpreter.state):
                 version.breaks.update((later, Break("PJ218")) for later in range(index + 1, block.end))
                 version.edges.clear()
                 return changed

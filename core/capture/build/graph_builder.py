@@ -381,6 +381,9 @@ class GraphBuilder(AbstractInterpreter):
             raise Break("PJ213")
         self._note(value, condition)
 
+    def rely_on_unit_axes(self) -> None:
+        self.captured.relies_on_unit_axes = True
+
     def _note(self, value: Any, known: Any) -> None:
         if self.context.options.constant_globals and _begins_at_global(value.root):
             return

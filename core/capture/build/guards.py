@@ -14,6 +14,7 @@ import numpy as np
 from pijit.core.capture.build.segment import Captured
 from pijit.core.capture.values.base import Slice
 from pijit.core.capture.values.lattice import Const, Instance, Number, OpaqueObject, Tensor
+from pijit.core.capture.values.predicates import HasUnitAxes
 from pijit.core.capture.values.provenance import Root
 from pijit.guards import guard as kinds
 from pijit.guards.pairs import DistinctObject, SameObject
@@ -106,6 +107,7 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
     values that an entry lookup fetches. Guards that failed in the programs ``before`` are checked first.
     """
     guards: List[Any] = []
+    segments = list(segments)
     for captured in segments:
         for fact in captured.facts.values():
             if fact.source is not None:
@@ -113,6 +115,8 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
         for pair in captured.pairs:
             if pair.source is not None and pair.other_source is not None and pair.source != pair.other_source:
                 guards.append(pair_guard(pair.source, pair.other_source, pair.same))
+    if any(captured.relies_on_unit_axes for captured in segments):
+        guards += [g for g in _unit_axes_guards(segments) if g not in guards]
     guarded = {source for guard in guards for source in guard.sources}
     for source, value in causes:
         if source not in guarded:
@@ -120,6 +124,16 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
     arrays = [guard.source for guard in guards if isinstance(guard, kinds.IsArray)] if roots is not None else []
     guards += [kinds.Equals(Inner(source, "shape"), source.fetch(*roots).shape) for source in arrays]
     return GuardProgram(guards, fetch, failures_by_source(before))
+
+
+def _unit_axes_guards(segments: Iterable[Captured]) -> List[Any]:
+    """Guards on the axes of length 1 of all arrays that segments find.
+
+    The lengths of computed arrays follow from them. Other lengths would leave the kernels in each call.
+    """
+    return [guard for captured in segments for fact in captured.facts.values()
+            if fact.source is not None and isinstance(fact.value, Tensor) and fact.value.type.unit_axes is not None
+            for guard in HasUnitAxes(fact.value.type.unit_axes).guards(fact.source)]
 
 
 def may_wait(program: GuardProgram) -> bool:

@@ -41,7 +41,7 @@ from pijit.core.capture.models.objects.instances import BorrowedObjects
 from pijit.core.capture.models.stdlib.known_managers import HELPER, managed, managing_function
 from pijit.core.capture.state.argument_binding import bind
 from pijit.core.capture.state.block_version import Version
-from pijit.core.capture.state.cold_paths import ColdPath, has_long_work_after, is_cold
+from pijit.core.capture.state.cold_paths import CertainException, ColdPath, has_long_work_after, is_cold
 from pijit.core.capture.state.edges import RETURN
 from pijit.core.capture.state.entry_state import why_not_captured
 from pijit.core.capture.state.frame_state import FrameState, is_confined
@@ -80,6 +80,7 @@ class CalleeAnalysis(Analysis):
         outcome_numbers: the numbers of outcomes, by the block version that returns, or by the origin of an exception
             for the caller.
         left: the versions that are left to bytecode, see `cold_paths`, with the reason.
+        raising: the versions with an instruction that certainly raises.
         region: the blocks to build.
     """
 
@@ -97,6 +98,7 @@ class CalleeAnalysis(Analysis):
         self.lists: Dict[Version, Kinds] = {}
         self.outcome_numbers: Dict[Any, int] = {}
         self.left: Dict[Version, Break] = {}
+        self.raising: Set[Version] = set()
 
     def _new_propagator(self) -> CalleePropagator:
         return CalleePropagator(self.function, self.context, self.cfg, self.liveness, self.yields)
@@ -105,7 +107,7 @@ class CalleeAnalysis(Analysis):
         """Run the analysis. Raises Break if the callee cannot be inlined."""
         self.run()
         for version in sorted(self.versions, key=lambda version: version.block.start):
-            if version.lossy and version.block.index not in self.doomed and version not in self.left:
+            if version.lossy and version.block.index not in self.doomed and not self._is_cut(version):
                 raise self._refusal(version.block.start, Break("PJ213"))
         self._refuse_long_rests()
         self.region = whole_region(self, self._left_out())
@@ -146,7 +148,7 @@ class CalleeAnalysis(Analysis):
         A loop without iterations may give a type of its own (``0.0`` in place of a sum of ``float64``).
         """
         doomed = {version for version in self.versions
-                  if version.block.index in self.doomed and not self._is_caught(version) or version in self.left}
+                  if version.block.index in self.doomed and not self._is_caught(version) or self._is_cut(version)}
         never = Break("PJ230", callee=self.name, because="it never returns")
         returning = [version for version in self.versions if version in self.returned]
         if not returning:
@@ -170,6 +172,9 @@ class CalleeAnalysis(Analysis):
         if not few or not all(outcome.is_known() for outcome in self.outcomes):
             raise Break("PJ230", callee=self.name, because=MIXED)
         return doomed
+
+    def _is_cut(self, version: Version) -> bool:
+        return version in self.left or version in self.raising
 
     def _is_caught(self, version: Version) -> bool:
         """Whether an exception on a path is handled in the callee, or is an outcome of the call, so that the path
@@ -203,6 +208,8 @@ class CalleeAnalysis(Analysis):
         index = self.interpreter.instr.index
         if self.cfg.block_of[index] in self.doomed:
             return False
+        if cause is not None and cause.raises:
+            raise CertainException
         refusal = self._refusal(index, cause or Break("PJ202"))
         raise ColdPath(refusal) if cause is not None and self._may_leave(index, cause) else refusal
 
@@ -220,6 +227,7 @@ class CalleeAnalysis(Analysis):
 
     def _interpret(self, version: Version) -> List[Version]:
         self.left.pop(version, None)
+        self.raising.discard(version)
         thrown = self.interpreter.thrown
         for key in [key for key in thrown if key[0] == version.number]:
             del thrown[key]
@@ -227,8 +235,10 @@ class CalleeAnalysis(Analysis):
             return super()._interpret(version)
         except ColdPath as cold:
             self.left[version] = cold.args[0].without_frames()
-            version.edges.clear()
-            return []
+        except CertainException:
+            self.raising.add(version)
+        version.edges.clear()
+        return []
 
     def _refusal(self, index: int, error: Break) -> Break:
         because = reason(error.reason_id, **error.facts)

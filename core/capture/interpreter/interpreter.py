@@ -165,6 +165,9 @@ class AbstractInterpreter:
     def rely_on_ownership(self, virtual: VirtualObject) -> None:
         """Note that no other code may read or write a virtual object, which an earlier segment may have made."""
 
+    def rely_on_unit_axes(self) -> None:
+        """Note that a computed array is expected to have length 1 on some axes, as the arrays from outside tell."""
+
     def by_one_path(self, cls: Const) -> Const:
         """The class by the path at which the segment found it first. One path is enough to guard its attributes."""
         return cls

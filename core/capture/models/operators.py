@@ -31,10 +31,11 @@ from pijit.core.capture.models.scalars.complex import (
     require_quiet_products,
 )
 from pijit.core.capture.models.scalars.conversions import DOUBLES
-from pijit.core.capture.typing import result_types
+from pijit.core.capture.typing import result_types, unit_axes
 from pijit.core.capture.typing.operand_reuse import computed_into
 from pijit.core.capture.typing.result_types import BINARY_UFUNCS, COMPARE_UFUNCS, SampleOperand, operand_of
 from pijit.core.capture.values.describe import describe
+from pijit.core.capture.values.known_objects import SMALL
 from pijit.core.capture.values.lattice import (
     BY_IDENTITY,
     Abstract,
@@ -168,6 +169,8 @@ def _array_operation(interpreter: Interpreter, symbol: str, left: Abstract,
                      right: Abstract) -> Tuple[np.ufunc, List[Abstract]]:
     if symbol not in BINARY_UFUNCS:
         raise Break("PJ202", operator=symbol)
+    if symbol == "**" and any(isinstance(value, Tensor) and not value.type.ndim for value in (left, right)):
+        raise Break("PJ203", operand="power of an array without dimensions")
     if symbol == "**" and isinstance(left, Tensor) and not isinstance(right, Tensor):
         known = interpreter.constant(right)
         return _array_power(left, right if known is None else Const(known))
@@ -178,10 +181,17 @@ def _array_binary(interpreter: Interpreter, symbol: str, left: Abstract, right: 
     return ufunc_call(interpreter, *_array_operation(interpreter, symbol, left, right), is_operator=True)
 
 
+def _operand(interpreter: Interpreter, value: Abstract) -> Abstract:
+    """An operand as a ufunc takes it: an array or a number. An array without dimensions is as good as its element."""
+    if isinstance(value, Tensor) and not value.type.ndim:
+        return shapes.only_element(interpreter, value)
+    return as_array(interpreter, value)
+
+
 def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstract], out: Optional[Tensor] = None,
                is_operator: bool = False) -> Abstract:
     """A call of a NumPy ufunc on arrays and numbers, with the semantics of a function or of an operator."""
-    operands = [as_array(interpreter, value) for value in operands]
+    operands = [_operand(interpreter, value) for value in operands]
     questions = tuple(operand_of(value) for value in operands)
     result, types, loop = result_types.ufunc_result(ufunc, questions, out.type if out is not None else None)
     attrs = {"ufunc": ufunc, "types": types, "loop": loop}
@@ -200,7 +210,8 @@ def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstrac
     if isinstance(result, Array):
         kinds = [q.type for q in questions]
         result = Array(result.dtype, result.ndim, result_types.result_layout(kinds, result.ndim),
-                       ordered=all(kind.ordered for kind in kinds if isinstance(kind, Array)), computed=True)
+                       ordered=all(kind.ordered for kind in kinds if isinstance(kind, Array)), computed=True,
+                       unit_axes=unit_axes.of_broadcast(kinds, result.ndim))
     value = interpreter.emit("ufunc", [conversions.any_value(interpreter, v) for v in operands], result, attrs,
                              exits=True)
     return Tensor(result, value) if isinstance(result, Array) else Number(cast(Scalar, result), value)
@@ -339,10 +350,6 @@ def _identical_now(interpreter: Interpreter, left: Abstract, right: Abstract) ->
         values = [interpreter.number_value(value) for value in (left, right)]
         return interpreter.emit("compare", values, FLAG, {"operator": "=="})
     return None
-
-
-SMALL = range(-5, 257)
-"""Integers that are singletons in CPython, so a program cannot tell when one was computed."""
 
 
 def is_plain(value: Abstract) -> TypeGuard[Const]:

@@ -1,8 +1,8 @@
-"""Unrolling of loops over short ranges whose index selects objects of a program.
+"""Unrolling of loops over short ranges whose index selects objects of a program, or cuts a tuple.
 
-A kernel cannot hold an object of the program that it selects by a computed index. If the loop is unrolled, the index is
-a constant in each iteration. So capture starts again and unrolls such loops. `iterators` asks whether it does,
-`reads` requests it.
+A kernel cannot hold an object of the program that it selects by a computed index, and the length of a tuple is known.
+If the loop is unrolled, the index is a constant in each iteration. So capture starts again and unrolls such loops.
+`iterators` asks whether it does, `reads` and `item_reads` request it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pijit.core.capture.profile.samples import NEVER_SAMPLED
 
 
 class UnrollRanges(Exception):
-    """Raised when a computed index selects an object of the program; capture starts again and unrolls ranges."""
+    """Raised where an integer must be a constant; capture starts again and unrolls ranges."""
 
 
 class RangeUnrolling:
@@ -31,6 +31,11 @@ class RangeUnrolling:
 
     def select(self, items: Sequence[Any]) -> None:
         """Note that an index selects one of the items. Raises UnrollRanges if that may help."""
-        if self.possible and not self.on and not all(isinstance(item, NEVER_SAMPLED) for item in items):
+        if not all(isinstance(item, NEVER_SAMPLED) for item in items):
+            self.require_constants()
+
+    def require_constants(self) -> None:
+        """Note that an integer must be a constant. Raises UnrollRanges if that may help."""
+        if self.possible and not self.on:
             self.on = True
             raise UnrollRanges

@@ -17,6 +17,10 @@ class ColdPath(Exception):
     """Raised to leave the block that is being analysed to bytecode."""
 
 
+class CertainException(Exception):
+    """Raised when an instruction of a callee under analysis certainly raises an exception."""
+
+
 def is_cold(cfg: CFG, liveness: Liveness, index: int) -> bool:
     """Whether an instruction is on a cold path: in blocks that seem to serve effects alone and that a branch bypasses.
     """

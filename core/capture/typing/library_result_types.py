@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from functools import lru_cache
-from typing import Any, Callable, Dict, Iterator, Sequence, Set, Tuple, cast
+from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Sequence, Tuple, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from pijit.core.capture.state.frame_state import list_of_kinds
 from pijit.core.capture.typing.result_types import COMPLEX_WARNING, type_of_result
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS, Trait
-from pijit.core.graph.types import Array, Holding, Scalar, Type
+from pijit.core.graph.types import Array, Holding, Scalar, Type, UnitAxisHint
 from pijit.guards.source import is_plain_tuple
 
 EDGES = (2, 3, 1)
@@ -24,6 +24,9 @@ EDGES = (2, 3, 1)
 
 INTEGERS = (1, 0, 2, -1)
 NUMBERS = (0.5, 1.0, 2.0, 0.25)
+
+LIKELY_NUMBER = 2
+"""The index of the number that stands for sizes where samples tell which axes have length 1."""
 
 WARNED = (COMPLEX_WARNING, DeprecationWarning, FutureWarning, PendingDeprecationWarning, UserWarning)
 """Warnings that a call attributes to its caller's line. Calls that give one stay bytecode."""
@@ -46,12 +49,39 @@ def result_types(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...
     answers = [(edge, kind) for edge, kind in found if kind is not WARNS]
     if {edge for edge, _ in found if edge > 1} - {edge for edge, _ in answers} or not answers:
         raise Break("PJ203", operands=_described(questions))
-    made = _together(answers, any(kind.layout == "A" and kind.ndim > 1 for kind in _arrays(questions)), questions)
+    made = _together(answers, any(kind.layout == "A" and kind.ndim > 1 for kind in array_types(questions)), questions)
     if isinstance(made, Array) and row.traits & Trait.REPEATS:
         return Array(made.dtype, made.ndim, "A", made.writeable)
     if isinstance(made, Array) and _is_in_c_order(path, made, dict(zip(reversed(keywords), reversed(questions)))):
         return Array(made.dtype, made.ndim, "C", made.writeable)
     return made
+
+
+@lru_cache(maxsize=1024)
+def expected_unit_axes(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
+                       unit_axes: Any) -> UnitAxisHint:
+    """The axes of a result that are expected to have length 1, as samples of two sizes have them.
+
+    Args:
+        path, questions, keywords: the call, as for `result_types`.
+        unit_axes: those of each array among the arguments, in their order; see `array_types`.
+    """
+    if None in unit_axes:
+        return None
+    found: List[FrozenSet[int]] = []
+    function, split = FUNCTIONS[path].object, len(questions) - len(keywords)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for edge in EDGES[:2]:
+            left = iter(unit_axes)
+            values = [_sample(question, edge, LIKELY_NUMBER, left) for question in questions]
+            try:
+                result = function(*values[:split], **dict(zip(keywords, values[split:])))
+            except Exception as error:
+                raise_asynchronous(error)
+                continue
+            found.append(frozenset(axis for axis, length in enumerate(np.shape(result)) if length == 1))
+    return frozenset.intersection(*found) if found else None
 
 
 def _is_in_c_order(path: str, made: Array, given: Dict[str, Any]) -> bool:
@@ -137,15 +167,16 @@ def _kind_of(result: Any) -> Any:
     return type_of_result(result)
 
 
-def _sample(question: Any, edge: int, number: int) -> Any:
+def _sample(question: Any, edge: int, number: int, unit_axes: Iterator[FrozenSet[int]] = iter(())) -> Any:
+    """The value that stands for an argument. The arrays in it take their axes of length 1 from ``unit_axes``."""
     if isinstance(question, tuple):
-        items = [_sample(item, edge, number) for item in question[1]]
+        items = [_sample(item, edge, number, unit_axes) for item in question[1]]
         return slice(*items) if question[0] is slice else question[0](items)
     if question.has_constant:
         return question.constant
     kind = question.type
     if isinstance(kind, Array):
-        return _array_sample(kind, edge)
+        return _array_sample(kind, edge, next(unit_axes, frozenset()))
     return kind.dtype.type(NUMBERS[number] if kind.dtype.kind in "fc" else abs(INTEGERS[number])
                            if kind.dtype.kind == "u"
                            else INTEGERS[number]) if kind.family == "np" else _python_sample(kind, number)
@@ -159,24 +190,25 @@ def _python_sample(kind: Scalar, number: int) -> Any:
     return INTEGERS[number] if kind.dtype.kind == "i" else NUMBERS[number]
 
 
-def _array_sample(kind: Array, edge: int) -> np.ndarray[Any, Any]:
+def _array_sample(kind: Array, edge: int, unit_axes: FrozenSet[int]) -> np.ndarray[Any, Any]:
     """An array of ones in the layout of the type; the elements of layout "A" are not adjacent."""
+    lengths = tuple(1 if axis in unit_axes else edge for axis in range(kind.ndim))
     if kind.layout == "A" and kind.ndim > 0:
-        made = np.ones((2 * edge,) * kind.ndim, kind.dtype)[(slice(None, None, 2),) * kind.ndim]
+        made = np.ones([2 * length for length in lengths], kind.dtype)[(slice(None, None, 2),) * kind.ndim]
     else:
-        made = np.ones((edge,) * kind.ndim, kind.dtype, "F" if kind.layout == "F" else "C")
+        made = np.ones(lengths, kind.dtype, "F" if kind.layout == "F" else "C")
     made.flags.writeable = kind.writeable
     return made
 
 
-def _arrays(questions: Any) -> Set[Array]:
-    """The types of all arrays, including those in tuples and lists."""
-    found: Set[Array] = set()
+def array_types(questions: Any) -> List[Array]:
+    """The types of all arrays in their order, including those in tuples and lists."""
+    found: List[Array] = []
     for question in questions:
         if isinstance(question, tuple):
-            found |= _arrays(question[1])
-        elif isinstance(question.type, Array):
-            found.add(question.type)
+            found += array_types(question[1])
+        elif not question.has_constant and isinstance(question.type, Array):
+            found.append(question.type)
     return found
 
 

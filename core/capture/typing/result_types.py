@@ -179,7 +179,7 @@ def ufunc_result(ufunc: np.ufunc, operands: Tuple[SampleOperand, ...],
     """
     if ufunc.nout != 1 or ufunc.signature is not None or len(operands) != ufunc.nin:
         raise Break("PJ210", function=ufunc.__name__)
-    if any(isinstance(o.type, Array) and o.type.ndim == 0 for o in operands):
+    if out is not None and out.ndim == 0:
         raise Break("PJ203", operands=_operand_names(operands))
     asked = ufunc if is_numpys(ufunc) else _without_elements(ufunc)
     result = _ask(asked, operands)  # with an output as well: the loop may depend on a scalar's value

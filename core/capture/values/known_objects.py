@@ -12,6 +12,9 @@ from pijit.guards.facts import is_among, is_exactly
 BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 """Classes whose objects are guarded by value, others by identity."""
 
+SMALL = range(-5, 257)
+"""Integers that are singletons in CPython, so a program cannot tell when one was computed."""
+
 
 class Const(Abstract):
     """One known object."""

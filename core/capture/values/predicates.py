@@ -6,10 +6,11 @@ Interpreter and models note them where a capture depends on such a fact.
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, List, Union
+from typing import Any, FrozenSet, List, Union
 
 from pijit.core.named_tuples import NamedTuple
 from pijit.guards import guard as kinds
+from pijit.guards.axes import UnitAxes
 from pijit.guards.pairs import DistinctObject
 from pijit.guards.source import UNBOUND, Attr, Constant, Item, TypeOf
 
@@ -30,6 +31,15 @@ class HasValue(NamedTuple):
 
     def guards(self, source: Any) -> List[Any]:
         return [kinds.Equals(source, self.value)]
+
+
+class HasUnitAxes(NamedTuple):
+    """Of the axes of an array exactly these have length 1."""
+
+    axes: FrozenSet[int]
+
+    def guards(self, source: Any) -> List[Any]:
+        return [UnitAxes(source, self.axes)]
 
 
 class HasItem(NamedTuple):

@@ -57,6 +57,15 @@ def transpose(tensor: Tensor, *axes: Any) -> Tensor:
     return movement.transpose(tensor, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes)
 
 
+def sum(tensor: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None, *,
+        dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Sums along axes, given as `axis` and `keepdims` or as `dim` and `keepdim`; a second bool is `keepdim`."""
+    if isinstance(dtype, bool):
+        dtype, keepdim = None, dtype
+    total = reductions.sum(tensor, dim if axis is None else axis, keepdims or keepdim, dtype=dtype)
+    return total if initial is None else total + initial
+
+
 def max(tensor: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
         return_indices: bool = False) -> Any:
     """The greatest values; with `return_indices` also their positions."""
@@ -154,8 +163,8 @@ def itemset(tensor: Tensor, *args: Any) -> Tensor:
 
 
 OWN: Dict[str, Callable[..., Any]] = {one.__name__: one for one in (
-    astype, to, type_as, copy, view, reshape, transpose, max, min, expand_as, broadcast_to, new_zeros, new_ones, dim,
-    numel, value, init_data, contiguous, is_contiguous, add_, sub_, mul_, div_, itemset)}
+    astype, to, type_as, copy, view, reshape, transpose, sum, max, min, expand_as, broadcast_to, new_zeros, new_ones,
+    dim, numel, value, init_data, contiguous, is_contiguous, add_, sub_, mul_, div_, itemset)}
 OWN.update({name: _conversion(kind, name) for name, kind in (
     ("float", types.float32), ("half", types.float16), ("double", types.float64), ("int", types.int32),
     ("long", types.int64), ("short", types.int16), ("bool", types.bool_), ("byte", types.uint8),

@@ -122,8 +122,8 @@ def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
     return made(np.stack(_in_one_dtype(tensors), axis=axis))
 
 
-def unstack(input_x: Any, axis: int = 0) -> Tuple[Tensor, ...]:
-    """The parts along an axis, each without this axis."""
+def unstack(input_x: Any, axis: int = 0, num: Optional[int] = None) -> Tuple[Tensor, ...]:
+    """The parts along an axis, each without this axis; `num` is accepted without effect."""
     x = array_of(input_x)
     return tuple(made(np.array(np.take(x, k, axis=axis))) for k in range(x.shape[axis]))
 
@@ -166,18 +166,15 @@ def slice(input_x: Any, begin: Any, size: Any) -> Tensor:
     for start, length, whole in zip(first, lengths, x.shape):
         if start < 0 or length < -1 or start + max(length, 0) > whole:
             raise ValueError("slice: begin={!r} and size={!r} reach beyond the shape {}".format(begin, size, x.shape))
-    key = tuple(_range(start, length) for start, length in zip(first, lengths))
+    key = tuple([_slice(start, whole if length == -1 else start + length)
+                 for start, length, whole in zip(first, lengths, x.shape)])
     return made(np.array(x[key]))
-
-
-def _range(first: int, length: int) -> Any:
-    return _slice(first, None if length == -1 else first + length)
 
 
 def strided_slice(input_x: Any, begin: Any, end: Any, strides: Any) -> Tensor:
     """Elements from `begin` to `end` in steps of `strides`."""
     x = array_of(input_x)
-    key = tuple(_slice(*one) for one in zip(as_shape(begin), as_shape(end), as_shape(strides)))
+    key = tuple([_slice(*one) for one in zip(as_shape(begin), as_shape(end), as_shape(strides))])
     return made(np.array(x[key]))
 
 
@@ -217,8 +214,9 @@ def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
 
 def masked_select(input: Any, mask: Any) -> Tensor:
     """The elements for which a mask is True, in one dimension."""
-    x, chosen = np.broadcast_arrays(array_of(input), array_of(mask))
-    return made(x[chosen])
+    x = array_of(input)
+    chosen = array_of(mask) & np.ones(x.shape, np.bool_)  # in the common shape
+    return made(np.broadcast_to(x, chosen.shape)[chosen])
 
 
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:

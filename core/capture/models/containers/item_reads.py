@@ -29,7 +29,7 @@ from pijit.core.capture.values.lattice import (
 from pijit.core.capture.values.virtual_object import is_virtual_tuple
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import INT, ListOf, Object
+from pijit.core.graph.types import INT, ListOf, Object, TupleOf
 from pijit.guards.facts import is_among, is_exactly
 
 
@@ -43,6 +43,8 @@ def container_item(interpreter: Interpreter, owner: Abstract, index: Abstract) -
         return range_item(interpreter, owner, index)
     if isinstance(owner, Instance) and isinstance(owner.type, ListOf):
         return contents.list_item(interpreter, owner, interpreter.word(index))
+    if isinstance(owner, Instance) and isinstance(owner.type, TupleOf):
+        return reads.item_of_tuple(interpreter, owner, interpreter.word(index))
     fields = named_items(interpreter, owner)
     if fields is not None:
         return container_item(interpreter, constructions.new_tuple(interpreter, fields), index)
@@ -67,8 +69,12 @@ def container_item(interpreter: Interpreter, owner: Abstract, index: Abstract) -
     items = contents.items_of(interpreter, owner)
     if items is None:
         raise Break("PJ205", object=describe(owner))
-    if type(key) is not int or not -len(items) <= key < len(items):
+    if type(key) is not int:
         raise Break("PJ205", index=describe(index))
+    if not -len(items) <= key < len(items):
+        beyond = Break("PJ205", index=describe(index))
+        beyond.raises = True
+        raise beyond
     return items[key]
 
 
@@ -85,6 +91,7 @@ def _is_read_now(interpreter: Interpreter, owner: Abstract, key: Any, index: Abs
 def _bound(interpreter: Interpreter, part: Abstract) -> Optional[int]:
     known: Optional[int] = interpreter.constant(part)
     if type(known) is not int and part != Const(None):
+        interpreter.context.base.types.ranges.require_constants()
         raise Break("PJ205", index=describe(part))
     return known
 

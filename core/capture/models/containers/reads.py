@@ -21,7 +21,7 @@ from pijit.core.capture.values.element_types import type_of
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, OpaqueObject, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import BOOL, FLAG, INT, Holding, ListOf
+from pijit.core.graph.types import BOOL, FLAG, INT, Holding, ListOf, TupleOf
 from pijit.guards.facts import is_among
 
 
@@ -56,6 +56,12 @@ def item_of_list(interpreter: Interpreter, owner: Instance, index: Value) -> Abs
     if isinstance(owner.type, ListOf):
         return contents.list_item(interpreter, owner, index)
     kind = cast(Holding, owner.type).items
+    return expectations.typed_item(interpreter, "load_item", interpreter.object_value(owner), index, kind)
+
+
+def item_of_tuple(interpreter: Interpreter, owner: Instance, index: Value) -> Abstract:
+    """The item at a WORD index of a tuple of unknown length."""
+    kind = cast(TupleOf, owner.type).items
     return expectations.typed_item(interpreter, "load_item", interpreter.object_value(owner), index, kind)
 
 

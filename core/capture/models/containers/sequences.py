@@ -17,6 +17,7 @@ from pijit.core.capture.models.iteration import comprehensions
 from pijit.core.capture.models.iteration.iterators import element_of, iterator_over, step_of
 from pijit.core.capture.models.numpy import indexing
 from pijit.core.capture.models.objects.named_tuples import as_tuple
+from pijit.core.capture.models.objects.special_methods import is_object, iterator_special
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.element_types import list_type
@@ -39,7 +40,7 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf, Object
+from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf, Object, TupleOf
 from pijit.guards.facts import is_among
 
 LONGEST_REPEATED = 64
@@ -125,6 +126,8 @@ def taken_apart(interpreter: Interpreter, value: Abstract, count: int) -> List[A
     """The ``count`` items of a value that is unpacked; the kernel exits where it has another number of items."""
     if isinstance(value, (Lazy, GeneratorFrame)):
         value = comprehensions.consume(interpreter, LIST, value)
+    if is_object(value):
+        value = iterator_special(interpreter, value) or value
     items = contents.items_of(interpreter, value) if is_container(value) or not isinstance(value, Instance) else None
     if isinstance(value, Instance):
         items = contents.items_of(interpreter, value)
@@ -170,10 +173,18 @@ def _parts(interpreter: Interpreter, value: Abstract) -> Tuple[Value, Any]:
     if isinstance(value, Tensor) and value.type.ndim:
         return (interpreter.emit("dim", [ssa_value(value)], WORD, {"axis": 0}),
                 lambda index: element_of(interpreter, value, index))
+    if isinstance(value, LoopIterator) and value.kind in ("list", "sequence"):
+        whole, item = _parts(interpreter, value.parts[0])
+        done = value.words[0]
+        return (interpreter.emit("sub", [whole, done], WORD),
+                lambda index: item(interpreter.emit("add", [done, index], WORD)))
     if (isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding))
             and value.type.python is list):
         size = interpreter.emit("list_size", [interpreter.object_value(value)], WORD)
         return size, lambda index: reads.item_of_list(interpreter, value, index)
+    if isinstance(value, Instance) and isinstance(value.type, TupleOf):
+        size = interpreter.emit("list_size", [interpreter.object_value(value)], WORD)
+        return size, lambda index: reads.item_of_tuple(interpreter, value, index)
     raise Break("PJ203")
 
 

@@ -41,9 +41,10 @@ from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.models.scalars.math import extreme_of_numbers
 from pijit.core.capture.state.frame_state import item_kinds
-from pijit.core.capture.values.describe import Arguments, Handler, describe, only
+from pijit.core.capture.values.describe import Arguments, Handler, constants_of, describe, only
 from pijit.core.capture.values.element_types import list_type
 from pijit.core.capture.values.key_value_types import kinds_of_entries, type_with_entries
+from pijit.core.capture.values.known_objects import SMALL
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -52,6 +53,7 @@ from pijit.core.capture.values.lattice import (
     Lazy,
     LoopIterator,
     OpaqueObject,
+    Range,
     Sequence,
     UnescapedFunction,
     Unrolled,
@@ -60,7 +62,7 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import INT, Holding, ListOf, Object, Scalar, Vacant
+from pijit.core.graph.types import INT, Holding, ListOf, Object, Scalar, TupleOf, Vacant
 from pijit.guards.facts import is_among, is_exactly
 
 
@@ -127,6 +129,14 @@ def _extreme(name: str, symbol: str) -> Handler:
 def _known_items(interpreter: Interpreter, value: Abstract) -> Optional[List[Abstract]]:
     """The items of a tuple or list if they are known, or few enough to be guarded one by one; else None."""
     return contents.items_of(interpreter, value) if is_short(interpreter, value) else None
+
+
+def _numbers_of(interpreter: Interpreter, value: Abstract) -> Optional[List[Abstract]]:
+    """The numbers of a short range of constants that are singletons in CPython; else None."""
+    bounds = constants_of(value.parts) if isinstance(value, Range) else None
+    numbers = range(*bounds) if bounds is not None else range(0)
+    known = 0 < len(numbers) <= interpreter.context.unrolling and all(number in SMALL for number in numbers)
+    return list(map(Const, numbers)) if known else None
 
 
 @models(builtins.list)
@@ -232,14 +242,15 @@ def call_tuple(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
         return Const(())
     if class_of(arguments[0]) is tuple:
         return interpreter.use(arguments[0])
-    items = _known_items(interpreter, arguments[0])
+    items = _known_items(interpreter, arguments[0]) or _numbers_of(interpreter, arguments[0])
     if items is not None:
         return constructions.new_tuple(interpreter, [interpreter.use(item) for item in items])
     made = call_list(interpreter, arguments, {})
     if isinstance(made, KnownContainer):
         return constructions.new_tuple(interpreter, list(made.items))
-    return Instance(Object(tuple),
-                    interpreter.emit("tuple_of", [interpreter.object_value(made)], Object(tuple), exits=True))
+    expected = list_type(made)
+    kind = TupleOf(expected.items) if isinstance(expected, (ListOf, Holding)) else Object(tuple)
+    return Instance(kind, interpreter.emit("tuple_of", [interpreter.object_value(made)], kind, exits=True))
 
 
 @models(deque)

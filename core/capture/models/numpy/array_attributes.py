@@ -8,6 +8,7 @@ from pijit.core.capture.models.containers import constructions
 from pijit.core.capture.models.numpy import library, shapes
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models_attributes
+from pijit.core.capture.typing import unit_axes
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS
@@ -51,8 +52,8 @@ def _transposed(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
     """Always a new view object."""
     kind = owner.type
     layout = kind.layout if kind.ndim < 2 else {"C": "A", "F": "C"}.get(kind.layout, "A")
-    result = Array(kind.dtype, kind.ndim, layout, kind.writeable)
     axes = tuple(reversed(range(kind.ndim)))
+    result = Array(kind.dtype, kind.ndim, layout, kind.writeable, unit_axes=unit_axes.of_transpose(kind, axes))
     return Tensor(result, interpreter.emit("transpose", [ssa_value(owner)], result, {"axes": axes}))
 
 
@@ -64,7 +65,7 @@ def _part(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
         return owner
     if kind.dtype.kind == "c" and kind.ndim:
         half = np.dtype("f%d" % (kind.dtype.itemsize // 2))
-        result = Array(half, kind.ndim, "A", kind.writeable)
+        result = Array(half, kind.ndim, "A", kind.writeable, unit_axes=kind.unit_axes)
         part = Tensor(result, interpreter.emit("part", [ssa_value(owner)], result, {"which": name}))
         part.part = (owner.value, name)
         return part

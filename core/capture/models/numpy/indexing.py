@@ -5,7 +5,7 @@ Models of arrays and `interpreter/subscripts.py` call these functions. Fancy ind
 
 from __future__ import annotations
 
-from typing import Any, List, Tuple
+from typing import Any, List, Tuple, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from pijit.core.bytecode.instructions.predicates import stores_back
 from pijit.core.capture.models.containers import contents
 from pijit.core.capture.models.numpy import shapes
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.typing import unit_axes
 from pijit.core.capture.typing.result_types import SampleOperand
 from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.lattice import (
@@ -74,7 +75,8 @@ def view_of(interpreter: Interpreter, owner: Tensor, items: List[Abstract]) -> T
         code, parts = _index_code(interpreter, item)
         codes.append(code)
         words += parts
-    result = _view_type(owner.type, codes)
+    result = _view_type(owner.type, codes).expecting(
+        unit_axes.of_view(owner.type, codes, [_is_single(item) for item in items]))
     exits = any(code == "i" or code[-1] == "v" for code in codes)
     value = interpreter.emit("view", [ssa_value(owner)] + words, result, {"index": tuple(codes)}, exits=exits)
     return Tensor(result, value)
@@ -83,7 +85,8 @@ def view_of(interpreter: Interpreter, owner: Tensor, items: List[Abstract]) -> T
 def row(interpreter: Interpreter, owner: Tensor, index: Value) -> Tensor:
     """``owner[index]`` of an array with several axes, for an index that is known to be in range."""
     codes = ("i",) + ("e",) * (owner.type.ndim - 1)
-    result = _view_type(owner.type, list(codes))
+    result = _view_type(owner.type, list(codes)).expecting(
+        unit_axes.of_view(owner.type, codes, [False] * len(codes)))
     return Tensor(result, interpreter.emit("view", [ssa_value(owner), index], result, {"index": codes, "inside": True}))
 
 
@@ -100,6 +103,18 @@ def _index_code(interpreter: Interpreter, item: Abstract) -> Tuple[str, List[Val
     if isinstance(item, Const) and type(item.object) is slice:
         raise Break("PJ205", index="slice constant")
     return "i", [interpreter.word(item)]
+
+
+def _is_single(item: Abstract) -> bool:
+    """Whether an item of an index is a slice ``k:k + 1`` of a constant, or ``-1:``."""
+    if not isinstance(item, Slice):
+        return False
+    if any(not isinstance(part, Const) for part in item.parts):
+        return False
+    start, stop, step = [cast(Const, part).object for part in item.parts]
+    if step not in (None, 1):
+        return False
+    return bool(start == -1 if stop is None else stop - (start or 0) == 1 and stop != 0)
 
 
 def stored_scalar(interpreter: Interpreter, value: Abstract, question: SampleOperand, dtype: np.dtype[Any]) -> Value:

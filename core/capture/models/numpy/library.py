@@ -19,7 +19,8 @@ from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models_subscripts, serves
 from pijit.core.capture.models.scalars import conversions
-from pijit.core.capture.typing.library_result_types import result_types
+from pijit.core.capture.typing.library_result_types import array_types, expected_unit_axes, result_types
+from pijit.core.capture.typing.unit_axes import of_sizes
 from pijit.core.capture.values.describe import Arguments, describe
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -123,7 +124,7 @@ def _with_arrays(interpreter: Interpreter, row: LibraryFunction, names: List[str
         taken = [many_as_array(interpreter, value) if name in TAKEN_AS_ARRAYS else value
                  for name, value in zip(names, arguments)]
     asked = questions.questions_of(interpreter, row, taken, keywords)
-    kinds = result_types(row.path, asked, tuple(keywords))
+    kinds = _result_types(row, asked, keywords)
     listed = [k for k, (one, other) in enumerate(zip(arguments, taken)) if one is not other]
     if listed:
         shortened = list(asked)
@@ -131,9 +132,18 @@ def _with_arrays(interpreter: Interpreter, row: LibraryFunction, names: List[str
             shortened[k] = (list, questions.list_question(interpreter,
                                                           expected_list(arguments[k]))[1][:1] * SAMPLED_ITEMS)
         if result_types(row.path, tuple(shortened), tuple(keywords)) != kinds:
-            return arguments, result_types(row.path, questions.questions_of(interpreter, row, arguments, keywords),
-                                           tuple(keywords))
+            return arguments, _result_types(row, questions.questions_of(interpreter, row, arguments, keywords),
+                                            keywords)
     return taken, kinds
+
+
+def _result_types(row: LibraryFunction, asked: Tuple[Any, ...], keywords: Arguments) -> Any:
+    """The types of the result. That of an array says which axes are expected to have length 1."""
+    kinds = result_types(row.path, asked, tuple(keywords))
+    if not isinstance(kinds, Array):
+        return kinds
+    given = tuple(kind.unit_axes for kind in array_types(asked))
+    return kinds.expecting(expected_unit_axes(row.path, asked, tuple(keywords), given))
 
 
 def _by_loop(interpreter: Interpreter, row: LibraryFunction, values: List[Abstract], kind: Any,
@@ -147,7 +157,7 @@ def _by_loop(interpreter: Interpreter, row: LibraryFunction, values: List[Abstra
     if loop is not None:
         attrs = dict(attrs, ufunc=loop.ufunc, loop=loop.index, types=loop.types, errors=loop.errors)
         if isinstance(kind, Array):
-            kind = Array(kind.dtype, kind.ndim, "C")
+            kind = Array(kind.dtype, kind.ndim, "C", unit_axes=kind.unit_axes)
     operands = [conversions.any_value(interpreter, value) for value in values]
     return typed(kind, interpreter.emit(name, operands, kind, attrs, exits=True))
 
@@ -168,6 +178,7 @@ def reshaped(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abs
         return None
     words = [interpreter.word(size) for size in sizes]
     attrs = {"unknown": unknown[0] if unknown else None}
+    kind = kind.expecting(of_sizes(sizes))
     return Tensor(kind, interpreter.emit("reshape", [ssa_value(array)] + words, kind, attrs, exits=True))
 
 
@@ -202,7 +213,7 @@ def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
     if "n" in places:
         index: List[Abstract] = [Const(None) if place == "n" else _EVERYTHING for place in places]
         arrays = [indexing.view_of(interpreter, cast(Tensor, array), index) for array in arrays]
-    result = Array(kind.dtype, kind.ndim, "C")
+    result = Array(kind.dtype, kind.ndim, "C", unit_axes=kind.unit_axes)
     values = [conversions.any_value(interpreter, array) for array in arrays]
     return Tensor(result, interpreter.emit("concatenate", values, result, {"axis": axis}, exits=True))
 
@@ -236,7 +247,9 @@ for _name in ("r_", "c_", "mgrid", "ogrid"):
 
 
 def _require_elements(interpreter: Interpreter, named: Dict[str, Abstract]) -> None:
-    """Exit where the statistic would warn that there are too few elements."""
+    """Exit where the statistic would warn that there are too few elements. A number is one element."""
+    if number_type(named.get("a", Const(None))) is not None and "ddof" not in named:
+        return
     array = _array(named.get("a", named.get("self")))
     axis = questions.known(interpreter, named["axis"]) if "axis" in named else None
     ddof = questions.known(interpreter, named["ddof"]) if "ddof" in named else 0

@@ -1,13 +1,15 @@
-"""Lengths of axes and sizes of arrays, as operations. Models of arrays call them."""
+"""Lengths of axes, sizes and single elements of arrays, as operations. Models of arrays call them."""
 
 from __future__ import annotations
 
-from typing import Optional, Sequence
+from typing import FrozenSet, Optional, Sequence
 
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.lattice import Tensor, ssa_value
+from pijit.core.capture.values.lattice import Number, Tensor, ssa_value
+from pijit.core.capture.values.predicates import HasUnitAxes
+from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, INT, WORD
+from pijit.core.graph.types import FLAG, INT, WORD, numpy_scalar
 
 
 def dimension(interpreter: Interpreter, owner: Tensor, axis: int) -> Value:
@@ -23,6 +25,44 @@ def size(interpreter: Interpreter, owner: Tensor, axes: Optional[Sequence[int]] 
         length = interpreter.emit("dim", [ssa_value(owner)], WORD, {"axis": axis})
         total = interpreter.emit("mul", [total, length], WORD)
     return interpreter.emit("same", [total], INT)
+
+
+def only_element(interpreter: Interpreter, array: Tensor) -> Number:
+    """The element of an array that has only one; side exit if it has not."""
+    if array.type.ndim:
+        one = interpreter.emit("const", [], WORD, {"value": 1})
+        total = interpreter.emit("same", [size(interpreter, array)], WORD)
+        flag = interpreter.emit("compare", [total, one], FLAG, {"operator": "=="})
+        interpreter.emit("require", [flag], None, exits=True)
+    first = [interpreter.emit("const", [], WORD, {"value": 0})] if array.type.ndim else []
+    kind = numpy_scalar(array.type.dtype)
+    return Number(kind, interpreter.emit("load", [ssa_value(array)] + first * array.type.ndim, kind, {},
+                                         exits=bool(first)))
+
+
+def unit_axes(interpreter: Interpreter, array: Tensor) -> FrozenSet[int]:
+    """The axes that have length 1. They are those that are expected; a guard or side exits ensure it.
+
+    Raises:
+        Break: nothing is expected.
+    """
+    known = interpreter.context.base.static_shape(interpreter.use(array).source)
+    if known is not None:
+        return frozenset(axis for axis, length in enumerate(known) if length == 1)
+    expected = array.type.unit_axes
+    if expected is None:
+        raise Break("PJ210", callee="function that removes axes of length 1")
+    if array.root is not None:
+        interpreter.rely(array, HasUnitAxes(expected))
+        return expected
+    interpreter.rely_on_unit_axes()
+    for axis in range(array.type.ndim):
+        length = interpreter.emit("dim", [ssa_value(array)], WORD, {"axis": axis})
+        one = interpreter.emit("const", [], WORD, {"value": 1})
+        symbol = "==" if axis in expected else "!="
+        flag = interpreter.emit("compare", [length, one], FLAG, {"operator": symbol})
+        interpreter.emit("require", [flag], None, exits=True)
+    return expected
 
 
 def require_shape(interpreter: Interpreter, one: Tensor, other: Tensor) -> None:

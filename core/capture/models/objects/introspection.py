@@ -206,7 +206,8 @@ def _lacks(interpreter: Interpreter, owner: Abstract, name: str) -> bool:
             interpreter.rely(owner, LacksAttribute(name))
         return absent
     kind = class_of(owner)
-    plain = kind is not None and type_module(kind) in ("builtins", "numpy") and not isinstance(owner, Const)
+    known = isinstance(owner, Const) and not is_exactly(owner.object, (bool, int, float, complex, str))
+    plain = kind is not None and type_module(kind) in ("builtins", "numpy") and not known
     return plain and not hasattr(kind, name)
 
 

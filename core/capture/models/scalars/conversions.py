@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pijit.core.capture.models.containers import expectations
+from pijit.core.capture.models.numpy import shapes
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing import result_types
 from pijit.core.capture.values.describe import describe
@@ -25,6 +26,8 @@ def truth(interpreter: Interpreter, value: Abstract) -> Value:
     """The FLAG of ``bool(value)``, of which `known_truth` does not know the answer."""
     if expectations.is_changing(interpreter, value) or expectations.decides_loop_by(interpreter, value):
         value = expectations.length_now(interpreter, value)
+    if isinstance(value, Tensor):
+        value = shapes.only_element(interpreter, value)
     if not isinstance(value, Number):
         raise Break("PJ203", operand=describe(value))
     return interpreter.emit("truth", [interpreter.number_value(value)], FLAG)

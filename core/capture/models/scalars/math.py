@@ -14,7 +14,7 @@ from pijit.core.capture.models.containers import characters, constructions, cont
 from pijit.core.capture.models.containers.characters import is_text
 from pijit.core.capture.models.containers.ranges import range_length
 from pijit.core.capture.models.numpy import library, shapes
-from pijit.core.capture.models.objects.special_methods import length_special, truth_special
+from pijit.core.capture.models.objects.special_methods import ask_special, is_object, length_special, truth_special
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.models.scalars import conversions
@@ -74,16 +74,17 @@ def call_abs(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
 
 @models(builtins.float)
 def call_float(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``float`` of a number or a string."""
+    """``float`` of a number, a string, an array without dimensions, or an object with ``__float__``."""
     only(arguments, keywords, "float", 1)
     if class_of(arguments[0]) is str:
         return _parsed(interpreter, float, arguments[0])
-    kind = number_type(arguments[0])
+    number = _as_number(interpreter, "__float__", FLOAT, arguments[0])
+    kind = number_type(number)
     if kind is None or kind.dtype.kind not in "fiub" or kind.dtype.itemsize == 8 and kind.dtype.kind == "u":
         raise Break("PJ203", operand=describe(arguments[0]))
     if kind == FLOAT:
-        return arguments[0]  # an exact float is its own result
-    value = interpreter.number_value(arguments[0])
+        return number  # an exact float is its own result
+    value = interpreter.number_value(number)
     if kind.dtype == FLOAT.dtype:
         return Number(FLOAT, interpreter.emit("same", [value], FLOAT))
     return Number(FLOAT, interpreter.emit("cast", [value], FLOAT))
@@ -91,21 +92,36 @@ def call_float(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
 
 @models(builtins.int)
 def call_int(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``int`` of an integer or a string, or of a float that fits a machine word."""
+    """``int`` of an integer or a string, of a float that fits a machine word, of an array without dimensions, or of
+    an object with ``__int__``."""
     only(arguments, keywords, "int", 1)
     if class_of(arguments[0]) is str:
         return _parsed(interpreter, int, arguments[0])
     if isinstance(arguments[0], Const) and type(arguments[0].object) is int:
         return arguments[0]  # the object itself
-    kind = number_type(arguments[0])
+    number = _as_number(interpreter, "__int__", INT, arguments[0])
+    kind = number_type(number)
     if kind is None or kind.dtype.char in "LQFD":
         raise Break("PJ203", operand=describe(arguments[0]))
     if kind == INT:
-        return arguments[0]  # an exact int is its own result
-    value = interpreter.number_value(arguments[0])
+        return number  # an exact int is its own result
+    value = interpreter.number_value(number)
     if kind.dtype == INT.dtype:
         return Number(INT, interpreter.emit("same", [value], INT))
     return Number(INT, interpreter.emit("cast", [value], INT, exits=kind.dtype.kind == "f"))
+
+
+def _as_number(interpreter: Interpreter, name: str, wanted: Scalar, value: Abstract) -> Abstract:
+    """The element of an array without dimensions, the result of a special method, or the value itself.
+
+    Arrays with dimensions stay: newer versions of NumPy warn where these are converted.
+    """
+    if isinstance(value, Tensor):
+        return shapes.only_element(interpreter, value) if not value.type.ndim else value
+    found = ask_special(interpreter, name, value) if is_object(value) else None
+    if found is not None and number_type(found) != wanted:
+        raise Break("PJ203", operand=describe(value))
+    return found if found is not None else value
 
 
 def _parsed(interpreter: Interpreter, kind: type, value: Abstract) -> Abstract:
@@ -167,16 +183,15 @@ def call_pow(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
 
 @models(builtins.bool)
 def call_bool(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``bool`` of a number or a container."""
+    """``bool`` of a number, a container, or an array of one element."""
     only(arguments, keywords, "bool", 1)
     value = truth_special(interpreter, arguments[0])
     known = contents.known_truth(interpreter, value)
     if known is not None:
         return Const(known)
-    if number_type(value) is None:
+    if number_type(value) is None and not isinstance(value, Tensor):
         raise Break("PJ203", operand=describe(value))
-    flag = interpreter.emit("truth", [interpreter.number_value(value)], FLAG)
-    return Number(BOOL, interpreter.emit("flag", [flag], BOOL))
+    return Number(BOOL, interpreter.emit("flag", [conversions.truth(interpreter, value)], BOOL))
 
 
 @model_factory

@@ -9,16 +9,18 @@ import builtins
 import operator
 from typing import Dict, List, cast
 
+import numpy as np
+
 from pijit.core.capture.models import operators
 from pijit.core.capture.models.containers import updates
-from pijit.core.capture.models.numpy import library
+from pijit.core.capture.models.numpy import library, shapes
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.models.scalars import conversions
 from pijit.core.capture.models.scalars.complex import WRITTEN_OUT, call_complex
 from pijit.core.capture.models.scalars.math import NUMPY_SCALARS, call_bool, call_float, call_int
 from pijit.core.capture.values.describe import Arguments, Handler, describe, only
-from pijit.core.capture.values.lattice import Abstract, Const, StackSlice, number_type
+from pijit.core.capture.values.lattice import Abstract, Const, StackSlice, Tensor, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.library import CLOCKS, FUNCTIONS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS
 from pijit.core.graph.types import Scalar
@@ -145,6 +147,15 @@ def _item(interpreter: Interpreter, arguments: List[Abstract], keywords: Argumen
     only(arguments, keywords, "item", 1)
     kind = cast(Scalar, number_type(arguments[0])).dtype.kind
     return CONVERSIONS[kind](interpreter, arguments, keywords)
+
+
+@models(np.ndarray, "item")
+def call_array_item(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.item()`` of an array with one element: the Python number."""
+    only(arguments, keywords, "item", 1)
+    if not isinstance(arguments[0], Tensor):
+        raise Break("PJ203", operand=describe(arguments[0]))
+    return _item(interpreter, [shapes.only_element(interpreter, arguments[0])], {})
 
 
 @model_factory
