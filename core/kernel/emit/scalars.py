@@ -111,12 +111,15 @@ def _float_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
 
 def _half_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
     rows: Dict[Tuple[str, str, str], ScalarRow] = {}
-    for name, single in (("add", "fadd"), ("sub", "fsub"), ("mul", "fmul"), ("truediv", "fdiv"),
-                         ("floordiv", "ffloordiv"), ("mod", "fmod")):
-        value = "%s({a}, {b})" % single
-        before = "fdivision_flags({a}, {b})" if name in ("floordiv", "mod") else ""
-        rows[name, "np", "h"] = ScalarRow("half(%s)" % value, before, "half_special(%s, {a}, {b})" % value,
+    for name in ("add", "sub", "mul", "truediv"):
+        value = "f%s({a}, {b})" % name.replace("true", "")
+        rows[name, "np", "h"] = ScalarRow("half(%s)" % value, "", "half_special(%s, {a}, {b})" % value,
                                           underflows="half_underflows(%s)" % value)
+    for name in ("floordiv", "mod"):  # NumPy rounds the quotient and the remainder, whichever is the result
+        rows[name, "np", "h"] = ScalarRow(
+            "half(f%s({a}, {b}))" % name, "fdivision_flags({a}, {b})",
+            "either(half_special(ffloordiv({a}, {b}), {a}, {b}), half_special(fmod({a}, {b}), {a}, {b}))",
+            underflows="either(half_underflows(ffloordiv({a}, {b})), half_underflows(fmod({a}, {b})))")
     for name in ("neg", "abs"):
         rows[name, "np", "h"] = ScalarRow("f%s({a})" % name)
     return rows
