@@ -190,9 +190,9 @@ def _product_of_one(emitter: KernelEmitter, op: Op) -> None:
 
 
 def write_dot(emitter: KernelEmitter, op: Op) -> None:
-    """Write ``np.dot`` of two contiguous vectors: the loop, except for one product of floats, which is not
-    added to 0."""
-    if dtype_of(result_of(op)).kind not in "fc":
+    """Write ``np.dot`` of two contiguous vectors: the loop, except for one product of floats that BLAS makes, which is
+    not added to 0. Products of float16 have the order of the loop for any two arrays."""
+    if dtype_of(result_of(op)).char not in "fdFD":
         write_gufunc(emitter, op)
         return
     size = emitter.arrays[op.args[0]].shape[0]

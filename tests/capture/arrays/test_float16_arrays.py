@@ -159,3 +159,44 @@ def test_check():
     with fail_unless_captured(1):
         check(f, TAME, TAME[::-1].copy(), config=NUMBA)
         check(f, TAME, TAME[::-1].copy())
+
+
+@pytest.mark.parametrize("shape", ((1, 1, 1), (2, 0, 3), (1, 7, 1), (4, 9, 16), (5, 40, 17), (33, 12, 2), (1, 64, 50), (50, 64, 1)))
+def test_products_of_matrices(shape):
+    m, n, p = shape
+    numbers = np.random.RandomState(sum(shape)).randn(m * n + n * p)
+    for scale in (1.0, 1e-4, 3e-5, 300.0, 2e4, np.inf, np.nan):
+        tame = numbers.copy()
+        tame[::max(7, len(tame) // 5)] *= scale
+        tame = tame.astype("e") if np.isinf(scale) or np.isnan(scale) else (numbers * scale).clip(-6e4, 6e4).astype("e")
+        left, right = tame[:m * n].reshape(m, n), tame[m * n:].reshape(n, p)
+        with fail_unless_captured(1):
+            agree("return a @ b", (left, right), (np.asfortranarray(left), right), (left, np.asfortranarray(right)))
+            agree("return np.dot(a, b), a.dot(b)", (left, right), (left[:, ::-1], right[::-1]))
+            agree("return a @ b, np.dot(a, b)", (left[0], right), (left[0, ::-1], right))
+            agree("return a @ b, np.dot(a, b)", (left, right[:, 0] if p else right))
+
+
+@pytest.mark.parametrize("size", (1, 7, 8, 9, 100, 129, 1000, 8191, 8200, 20011, 300000))
+def test_sums(size):
+    numbers = np.random.RandomState(size).randn(size).astype("e")
+    for scale in (1.0, 1e-3, 6e4):
+        with np.errstate(over="ignore"):
+            scaled = numbers * np.float16(scale)
+        with fail_unless_captured(1):
+            agree("return a.sum(), np.add.reduce(a), (a * a).sum()", (scaled,), (np.repeat(scaled, 2)[::2],))
+    marked = numbers.copy()
+    marked[size // 2] = np.nan
+    agree("return a.sum()", (marked,))
+
+
+@pytest.mark.parametrize("shape", ((3, 5), (20, 8), (40, 33), (200, 64), (9, 1000), (4, 5, 6), (30, 9, 17)))
+def test_sums_along_axes(shape):
+    numbers = np.random.RandomState(0).randn(*shape).astype("e")
+    marked = numbers.copy()
+    marked.ravel()[len(marked) // 2] = np.nan
+    for axis in range(len(shape)):
+        with fail_unless_captured(1):
+            agree("return a.sum(axis=%d), a.sum(axis=%d, keepdims=True), a.max(axis=%d)" % ((axis,) * 3), (numbers,),
+                  (marked,), (numbers[::-1].copy(),))
+    agree("return a.T.sum(axis=0), a[::2].sum(axis=-1), a.sum()", (numbers,), (marked,))
