@@ -20,6 +20,8 @@ NATIVE = {"backend": "numba", "force_breaks": None, "cache_limit": 64}
 def test_operators(symbol, config):
     if symbol in ("&", "|", "^", "<<", ">>", "@"):
         pytest.skip("not an operator of floats")
+    if symbol == "//" and np.lib.NumpyVersion(np.__version__) < "1.23.0":
+        pytest.skip("the process dies of np.float16(1) // np.float16(0)")
     f = define("def f(a, b):\n    return a %s b" % symbol)
     for state in ({}, {"all": "raise"}, {"all": "ignore"}):
         with np.errstate(**state):
