@@ -200,3 +200,16 @@ def test_sums_along_axes(shape):
             agree("return a.sum(axis=%d), a.sum(axis=%d, keepdims=True), a.max(axis=%d)" % ((axis,) * 3), (numbers,),
                   (marked,), (numbers[::-1].copy(),))
     agree("return a.T.sum(axis=0), a[::2].sum(axis=-1), a.sum()", (numbers,), (marked,))
+
+
+@pytest.mark.parametrize("first", (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 6e-8))
+def test_extremes(first):
+    text = "return a.max(), a.min(), np.maximum.reduce(a), b.max(axis=0), b.min(axis=0), b.max(axis=1), b.min(axis=-1)"
+    random = np.random.RandomState(4)
+    for others in ([-0.0, 0.0], [-1.0, -0.0, 0.0], [1.0, 0.0, -0.0, np.inf], [-np.inf, np.nan, 2.0], list(range(-40, 0))):
+        for size in (1, 5, 16, 90, 400):
+            numbers = random.choice(others, size * 6).astype("e")
+            numbers[0] = first
+            with fail_unless_captured(1):
+                agree(text, (numbers, numbers.reshape(6, size)), (numbers[::2], numbers.reshape(size, 6)),
+                      (numbers[::-1], numbers[::-1].reshape(6, size)))

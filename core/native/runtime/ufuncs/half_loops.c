@@ -9,35 +9,22 @@
 #include "runtime/ufuncs/half_loops.h"
 #include "launcher/abi.h"
 #include "runtime/entries.h"
+#include "runtime/ufuncs/half_extremes.h"
+#include "runtime/ufuncs/half_loop_inl.h"
 #include <fenv.h>
 #include <numpy/ufuncobject.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if HALF_LOOPS_RUN
 #include <immintrin.h>
 
-#define HALF_CODE __attribute__((target("avx2,fma,f16c"), optimize("O3"))) static
+#define LANES 8           /* float32 numbers of a vector */
+#define PANEL (2 * LANES) /* columns of the right matrix that are multiplied at once */
+#define ROWS 4            /* rows of the left matrix that are multiplied at once */
+#define PAIRWISE_LEAF 128 /* elements; NumPy halves longer runs */
+#define ON_STACK 4096     /* float32 numbers of a buffer that needs no allocation */
 
-#define LANES 8            /* float32 numbers of a vector */
-#define PANEL (2 * LANES)  /* columns of the right matrix that are multiplied at once */
-#define ROWS 4             /* rows of the left matrix that are multiplied at once */
-#define PROBED_NUMBERS 600 /* numbers of each operand of a probe */
-#define PAIRWISE_LEAF 128  /* elements; NumPy halves longer runs */
-#define ON_STACK 4096      /* float32 numbers of a buffer that needs no allocation */
-
-typedef struct {
-    PyUFuncGenericFunction function; /* NumPy's loop */
-    void *data;
-    int is_probed, has_same_bits;
-} HalfLoop;
-
-static HalfLoop half_matmul, half_add;
-
-static void
-loop_ask(const HalfLoop *loop, char **args, const npy_intp *dimensions, const npy_intp *steps)
-{
-    loop->function(args, dimensions, steps, loop->data);
-}
+static HalfLoop half_matmul, half_add, half_maximum, half_minimum;
 
 /* ---- conversions ---- */
 
@@ -274,16 +261,6 @@ add_loop(char **args, const npy_intp *dimensions, const npy_intp *steps, void *d
 
 /* ---- probes ---- */
 
-/* Numbers of different sizes, whose sums depend on the order of addition. */
-HALF_CODE void
-numbers_fill(npy_half *numbers, npy_intp count, uint32_t seed)
-{
-    for (npy_intp i = 0; i < count; i++) {
-        uint32_t word = ((uint32_t)i + seed) * 2654435761u;
-        numbers[i] = (npy_half)((word >> 16 & 0x83ff) | (8 + (word >> 5) % 12) << 10);
-    }
-}
-
 static int
 matmul_agrees(const HalfLoop *loop)
 {
@@ -334,7 +311,10 @@ static const struct {
     HalfLoop *loop;
     PyUFuncGenericFunction function;
     int (*agrees)(const HalfLoop *);
-} replaced[] = {{"matmul", &half_matmul, matmul_loop, matmul_agrees}, {"add", &half_add, add_loop, add_agrees}};
+} replaced[] = {{"matmul", &half_matmul, matmul_loop, matmul_agrees},
+                {"add", &half_add, add_loop, add_agrees},
+                {"maximum", &half_maximum, half_maximum_loop, half_maximum_agrees},
+                {"minimum", &half_minimum, half_minimum_loop, half_minimum_agrees}};
 
 void
 half_loops_replace(const PyUFuncObject *ufunc, int index, PyUFuncGenericFunction *function, void **data)
