@@ -26,12 +26,11 @@ OVERFLOW = 65520.0
 NORMAL = 2.0 ** -14
 """The least size that has all bits of the fraction."""
 
-_FRACTION = 13
-"""The bits of a float32's fraction that a float16 lacks."""
+_FRACTION, _FRACTION_OF_DOUBLE = 13, 42
+"""The bits of a float32's and of a float64's fraction that a float16 lacks."""
+
 _REBIAS = 112
 """The difference between the exponent fields of a float32 and a float16."""
-_LAST_OF_DOUBLE = 42
-"""The bits of a float64's fraction that a float16 lacks."""
 
 
 def is_exact(instruction: Any) -> bool:
@@ -109,7 +108,7 @@ def _short(builder: Any, value: Any) -> Any:
     field = builder.and_(size, ir.Constant(I64, 0x7FF << 52))
     least, most = (ir.Constant(I64, one << 52) for one in (1023 - 14, 1023 + 200))
     field = _bounded(builder, field, least, most)
-    step = builder.bitcast(builder.add(field, ir.Constant(I64, _LAST_OF_DOUBLE << 52)), F8)
+    step = builder.bitcast(builder.add(field, ir.Constant(I64, _FRACTION_OF_DOUBLE << 52)), F8)
     short = _exact(builder.fsub(_exact(builder.fadd(builder.bitcast(size, F8), step)), step))
     return builder.bitcast(builder.or_(builder.bitcast(short, I64), sign), F8)
 

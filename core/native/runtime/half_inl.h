@@ -5,13 +5,17 @@
 #include <stdint.h>
 #include <string.h>
 
-#define HALF_FRACTION 10      /* bits of the fraction */
-#define HALF_PAYLOAD 0x3ffu   /* the fraction */
-#define HALF_EXPONENT 0x7c00u /* bits of the exponent; all are set in infinity and NaN */
-#define HALF_SIGN 0x8000u     /* bit of the sign */
-#define HALF_REBIAS 1008      /* difference between the exponent fields of a double and a float16 */
-#define DOUBLE_FRACTION 52    /* bits of the fraction of a double */
-#define DOUBLE_SPECIAL 0x7ffu /* exponent field of infinity and NaN of a double */
+/* Bits of a float16: the number of those of its fraction; the fraction; the exponent, of which all bits are set in
+ * infinity and NaN; the sign. */
+#define HALF_FRACTION 10
+#define HALF_PAYLOAD 0x3ffu
+#define HALF_EXPONENT 0x7c00u
+#define HALF_SIGN 0x8000u
+
+/* The same of a double, and the difference between the exponent fields of both. */
+#define DOUBLE_FRACTION 52
+#define DOUBLE_SPECIAL 0x7ffu
+#define HALF_REBIAS 1008
 #define HALF_DROPPED (DOUBLE_FRACTION - HALF_FRACTION)
 
 static inline double

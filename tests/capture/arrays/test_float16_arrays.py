@@ -213,3 +213,19 @@ def test_extremes(first):
             with fail_unless_captured(1):
                 agree(text, (numbers, numbers.reshape(6, size)), (numbers[::2], numbers.reshape(size, 6)),
                       (numbers[::-1], numbers[::-1].reshape(6, size)))
+
+
+@pytest.mark.parametrize("text", (
+    "return [v + 1 for v in a]", "return sum(v for v in a), max(a), list(a), [r.sum() for r in a.reshape(10, -1)]",
+    "return a[np.array([3, 1, -1])] * 2, np.take(a, [1, 2]), a[::-1][5], a[a > 0.5].sum()",
+    "return np.roll(a, 3) - a, np.diff(a), np.stack([a, a]), np.hstack([a, a[:3]]), np.tile(a, 2)",
+    "np.add.at(a, np.array([1, 1, 2]), np.float16(2))\n    a[np.array([4, 5])] = a[:2]\n    return a",
+    "return np.array([a[0], a[1]]), np.array([[a[0], a[1]], [a[2], a[3]]]), a.tolist(), float(a[3]), a.item(2)",
+    "return np.outer(a[:9], a[:5]), a[:, None] - a[None, :20], np.linalg.norm(a.astype('f')), a.reshape(20, -1).T",
+    "for k in range(3):\n        a[k:] += a[k] * a[k:]\n        a /= 1 + abs(a).max()\n    return a",
+    "b = a.astype('f')\n    b += a\n    a += b\n    b[...] = a * 2\n    return a, b, (b * a).astype('e'), a.view('H')",
+    "return a.real, np.clip(a, -0.5, 0.5), np.nan_to_num(a), np.abs(a) ** 3, np.minimum(a, 0) + np.maximum(a, 0)",
+    "m = a.mean()\n    return (a - m) / a.std(), m, np.isfinite(a).all(), (a == 0).any(), np.count_nonzero(a > 0)"))
+def test_other_uses(text):
+    with fail_unless_captured(1):
+        agree(text, (TAME.ravel()[:400].copy(),), (TAME.ravel()[::4],), (RANDOM[0, :60].copy(),))
