@@ -114,7 +114,6 @@ def _loops(code: str) -> Dict[np.ufunc, str]:
     return HALF_LOOPS if code == "e" else _LOOPS.get(np.dtype(code).kind, {})
 
 
-
 COUNTS = {"sum": "sum", "ndarray.sum": "sum", "count_nonzero": "sum", "any": "any", "ndarray.any": "any", "all": "all",
           "ndarray.all": "all"}
 """Library functions whose result follows from the number of true elements of an array of bools."""

@@ -57,7 +57,10 @@ def unknown(builder: Any, constant: Any) -> Any:
 
 
 def unknown_bits(builder: Any, value: Any) -> Any:
-    """A 16-bit word that LLVM cannot fold; it is a constant, or computed before."""
+    """A 16-bit word that LLVM cannot fold: a constant, or a value that is computed outside of loops."""
+    if isinstance(value, ir.Constant):
+        with builder.goto_entry_block():
+            return _hidden(builder, value, "r")
     return builder.asm(ir.FunctionType(value.type, [value.type]), "", "=r,0", [value], False)
 
 
