@@ -89,6 +89,20 @@ def test_a_jitted_network_has_the_same_bits():
         assert layer.weight.dtype == ms.float32
 
 
+def test_float16_breaks_no_graph():
+    ms.set_seed(3)
+    network = nn.SequentialCell(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.Flatten(), nn.Dense(48, 2))
+    mixed, loss = amp.auto_mixed_precision(network, "O1"), nn.MSELoss()
+    x = ms.Tensor(np.random.RandomState(1).standard_normal((4, 2, 4, 4)).astype(np.float32))
+    step = ms.jit(lambda x: loss(mixed(x), ms.Tensor(np.ones((4, 2), np.float32))))
+    wanted = loss(mixed(x), ms.Tensor(np.ones((4, 2), np.float32))).asnumpy().tobytes()
+    assert [step(x).asnumpy().tobytes() for _ in range(4)] == [wanted] * 4
+    assert get_code_extra(step).break_count_ == 0
+    gradients = ms.value_and_grad(lambda x: (mixed(x) ** 2).sum(), None, mixed.trainable_params())
+    found = [[one.asnumpy().tobytes() for one in gradients(x)[1]] for _ in range(4)]
+    assert found[1:] == found[:1] * 3 and all(one.dtype == ms.float32 for one in gradients(x)[1])
+
+
 def test_lists_of_classes():
     assert nn.Dense in amp.get_white_list() and nn.LayerNorm in amp.get_black_list()
     amp.get_white_list().append(nn.Tanh)
