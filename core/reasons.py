@@ -131,7 +131,7 @@ _ROWS = (
            "operation.",
            "Give the scalar a dtype: np.float32(2.5)."),
     Reason("PJ215", "dtype that is not captured",
-           "Kernels work on bool, integer, float32, float64 and complex data in native byte order.",
+           "Kernels work on bool, integer, float16, float32, float64 and complex data in native byte order.",
            "Convert with astype() before the loop."),
     Reason("PJ216", "string formatting or building of a container",
            "Kernels make strings from numbers and strings, and containers from values whose types are known. Other "

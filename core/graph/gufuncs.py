@@ -64,7 +64,8 @@ def loop_of(path: str, kinds: Sequence[Any]) -> Optional[GufuncLoop]:
     axes, code = tuple(kind.ndim for kind in kinds), kinds[0].dtype.char
     if path == "matmul" and len(axes) == 2 and set(axes) <= {1, 2}:
         return _loop(np.matmul, code, 2, REPORTED)
-    if path in _DOT and axes == (1, 1) and all(kind.layout == "C" for kind in kinds):
+    by_rows = axes == (1, 1) and all(kind.layout == "C" for kind in kinds)
+    if path in _DOT and (by_rows or code == "e" and path != "inner" and len(axes) == 2 and set(axes) <= {1, 2}):
         return _loop(np.matmul, code, 2, REPORTED if DOT_REPORTS else IGNORED)
     names, errors = _ROWS.get(path, ({}, ""))
     if axes not in names or code not in EXACT_IN_LINALG:

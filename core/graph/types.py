@@ -277,9 +277,8 @@ SKIP = Opaque("skip")
 PYTHON_SCALARS = {int: INT, float: FLOAT, bool: BOOL, complex: COMPLEX}
 PYTHON_CLASS = {kind: python for python, kind in PYTHON_SCALARS.items()}
 
-CAPTURED_DTYPES = frozenset(np.dtype(code) for code in ("?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "f",
-                                                        "d",
-                                                        "F", "D"))
+CAPTURED_DTYPES = frozenset(np.dtype(code) for code in ("?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "e",
+                                                        "f", "d", "F", "D"))
 
 
 def half_of(kind: Scalar) -> Scalar:

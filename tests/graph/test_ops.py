@@ -64,7 +64,7 @@ HANDLERS = {
 }
 OTHER_NAMES = {
     "graph/element_ops.py": ["ELEMENT_OPS"],
-    "kernel/emit/scalars.py": ["_complex_rows", "_float_rows", "_integer_rows"],
+    "kernel/emit/scalars.py": ["_complex_rows", "_float_rows", "_half_rows", "_integer_rows"],
     "kernel/llvm/intrinsics.py": ["_integer_rows"],
     "kernel/llvm/nest/elements.py": ["OPERATIONS"],
     "kernel/reference/runtime.py": ["NAMES"],

@@ -397,9 +397,11 @@ def _comparison_type(left: Scalar, right: Scalar) -> Scalar:
     if left.dtype in doubles and right.dtype in doubles:
         kind = np.result_type(left.dtype, right.dtype)
         return Scalar(kind, "np" if "np" in (left.family, right.family) else "py")
-    single = [k for k in (left, right) if k.dtype == np.float32]
+    single = [k for k in (left, right) if k.dtype in (np.float32, np.float16)]
     if single and all(k.family == "py" and k.dtype in doubles or k in single for k in (left, right)):
-        return single[0] if result_types.WEAK_SCALARS else numpy_scalar(np.dtype(np.float64))
+        if not all(k in single for k in (left, right)):
+            return single[0] if result_types.WEAK_SCALARS else numpy_scalar(np.dtype(np.float64))
+        return numpy_scalar(np.dtype(np.float32))
     small = [k for k in (left, right) if k.dtype.itemsize < 8 and k.dtype.kind in "iub"]
     if small and all(k.dtype.kind in "iub" for k in (left, right)):
         return INT

@@ -157,8 +157,8 @@ def _operand_names(operands: Sequence[SampleOperand]) -> str:
     return " and ".join(repr(operand.type) for operand in operands)
 
 
-UNSUPPORTED = "egG"
-"""Type codes of float16 and long doubles."""
+UNSUPPORTED = "gG"
+"""Type codes of long doubles."""
 
 
 @lru_cache(maxsize=4096)

@@ -73,6 +73,7 @@ from pijit.core.graph.ops import (
     ELEMENTWISE,
     FINDS_ELEMENTS,
     PLACES_ELEMENTS,
+    RAISES_FLAGS,
     READS_ELSEWHERE,
     UNDER_MASK,
     VIEWS,
@@ -94,6 +95,8 @@ FLOAT_LOOPS.update({np.true_divide: "truediv", np.square: "square", np.sqrt: "sq
                     np.reciprocal: "reciprocal", np.sign: "sign"})
 FLOAT_LOOPS.update(COMPARISONS)
 FLOAT_LOOPS.update(PREDICATES)
+HALF_LOOPS = dict(FLOAT_LOOPS)
+HALF_LOOPS.update({np.minimum: "minimum", np.maximum: "maximum"})
 INTEGER_LOOPS = dict(_ARITHMETIC)
 INTEGER_LOOPS.update(_BITS)
 INTEGER_LOOPS.update({np.square: "square", np.minimum: "minimum", np.maximum: "maximum", CLIP: "clip"})
@@ -104,12 +107,19 @@ BOOLEAN_LOOPS.update({np.logical_and: "and", np.logical_or: "or", np.logical_xor
 BOOLEAN_LOOPS.update(COMPARISONS)
 
 _LOOPS = {"f": FLOAT_LOOPS, "i": INTEGER_LOOPS, "u": INTEGER_LOOPS, "b": BOOLEAN_LOOPS}
-"""Ufuncs whose every element is one exact machine operation: the result has NumPy's bits in any loop."""
+
+
+def _loops(code: str) -> Dict[np.ufunc, str]:
+    """Ufuncs whose every element is one exact machine operation: the result has NumPy's bits in any loop."""
+    return HALF_LOOPS if code == "e" else _LOOPS.get(np.dtype(code).kind, {})
+
 
 COUNTS = {"sum": "sum", "ndarray.sum": "sum", "count_nonzero": "sum", "any": "any", "ndarray.any": "any", "all": "all",
           "ndarray.all": "all"}
 """Library functions whose result follows from the number of true elements of an array of bools."""
 
+_STORING = EFFECTS & (APPLIES_UFUNC | COMPUTES_NO_ELEMENTS)
+"""Operations that store whole arrays."""
 _COMPUTING = ELEMENTWISE | FINDS_ELEMENTS
 """Operations that compute a new array in a loop nest."""
 _MOVING = PLACES_ELEMENTS | FINDS_ELEMENTS
@@ -117,11 +127,13 @@ _MOVING = PLACES_ELEMENTS | FINDS_ELEMENTS
 _TELLING = frozenset(COMPARISONS).union(PREDICATES)
 _EXTREMES = {np.minimum: "minimum", np.maximum: "maximum", CLIP: "clip"}
 _SLOW = frozenset([np.sign])
-"""Ufuncs whose loops NumPy does not vectorise."""
+"""Ufuncs whose loops NumPy does not vectorise. For float16 it vectorises none of those here."""
 EVERY_FLAG = 15
 """All floating-point flags, as NumPy's bits."""
 _INTEGER_CODES = "bBhHiIlLqQ"
-MEMORY_CODES = "?bBhHiIlLqQfd"
+_SUMMED = _INTEGER_CODES + "fd"
+MEMORY_CODES = "?bBhHiIlLqQefd"
+FLOAT_CODES = "efd"
 
 
 def scalar_operation(op: Op) -> str:
@@ -138,8 +150,8 @@ def scalar_operation(op: Op) -> str:
         return ""
     if operands[0] not in MEMORY_CODES:
         return ""
-    loops = _LOOPS[np.dtype(operands[0]).kind]
-    name = loops.get(op.attrs["ufunc"]) or (_EXTREMES.get(op.attrs["ufunc"], "") if op.name == "ufunc" else "")
+    picks = op.name == "ufunc" and operands[0] != "e"
+    name = _loops(operands[0]).get(op.attrs["ufunc"]) or (_EXTREMES.get(op.attrs["ufunc"], "") if picks else "")
     return name if result == ("?" if op.attrs["ufunc"] in _TELLING else operands[0]) else ""
 
 
@@ -147,8 +159,7 @@ def is_exact(op: Op) -> bool:
     """Whether each element has the same bits in any call of the ufunc's loop."""
     operands, _, result = op.attrs["types"].partition("->")
     kinds = {np.dtype(code).kind for code in operands + result}
-    return not kinds & {"f", "c"} or len(set(operands)) == 1 and op.attrs["ufunc"] in _LOOPS.get(
-        np.dtype(operands[0]).kind, {})
+    return not kinds & {"f", "c"} or len(set(operands)) == 1 and op.attrs["ufunc"] in _loops(operands[0])
 
 
 def sums_rows(op: Op) -> bool:
@@ -157,7 +168,7 @@ def sums_rows(op: Op) -> bool:
         return False
     kind, axis = cast(Array, op.args[0].type), op.attrs["axis"]
     rows = kind.ndim == 1 if axis is None else axis == kind.ndim - 1
-    return rows and kind.layout == "C" and kind.dtype.char == op.attrs["types"][-1] and kind.dtype.kind in "iuf"
+    return rows and kind.layout == "C" and kind.dtype.char == op.attrs["types"][-1] in _SUMMED
 
 
 def counts_true(op: Op) -> bool:
@@ -180,6 +191,24 @@ def converts(op: Op) -> bool:
             and kind.layout == "C" and kind.dtype.char in "fd" and result.dtype.char in _INTEGER_CODES)
 
 
+def converts_half(op: Op) -> bool:
+    """Whether an operation stores numbers of another type as float16, or float16 as another type."""
+    if op.name not in _STORING:
+        return False
+    types: str = op.attrs["types"] if op.name in APPLIES_UFUNC else op.args[1].type.dtype.char  # type: ignore[union-attr]
+    return (types[-1] == "e") != (cast(Array, op.args[0].type).dtype.char == "e")
+
+
+def rounds(op: Op) -> bool:
+    """Whether an operation stores numbers of another type as float16. That may raise a flag."""
+    return converts_half(op) and cast(Array, op.args[0].type).dtype.char == "e"
+
+
+def can_report(op: Op) -> bool:
+    """Whether NumPy may report floating-point flags of an operation."""
+    return op.name in RAISES_FLAGS or rounds(op)
+
+
 def raises_flags(op: Op) -> bool:
     """Whether an operation of a group can raise a floating-point flag that NumPy reports."""
     return op.attrs.get("ignored") != EVERY_FLAG and _sets_flags(op)
@@ -189,9 +218,11 @@ def _sets_flags(op: Op) -> bool:
     """Whether an operation of a group can set a floating-point flag, reported or not."""
     if op.name == "reduce":
         return cast(Array, op.args[0].type).dtype.kind == "f"
+    if rounds(op):
+        return True
     if op.name in FINDS_ELEMENTS or op.name in COMPUTES_NO_ELEMENTS:
         return False
-    return op.attrs["types"][0] in "fd" and scalar_operation(op) in RAISING
+    return op.attrs["types"][0] in FLOAT_CODES and scalar_operation(op) in RAISING
 
 
 def picks_floats(op: Op) -> bool:
@@ -223,7 +254,7 @@ def watched(group: Collection[Op]) -> List[Op]:
 def _is_arithmetic(op: Op) -> bool:
     """Whether an operation computes floats from floats: then an infinite or NaN result is an error, or comes from an
     operand."""
-    return op.name == "ufunc" and op.attrs["types"][0] in "fd" and scalar_operation(op) in RAISING | PASSING
+    return op.name == "ufunc" and op.attrs["types"][0] in FLOAT_CODES and scalar_operation(op) in RAISING | PASSING
 
 
 def operands(op: Op) -> List[Value]:
@@ -305,9 +336,10 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             if not late and not outside and not torn:
                 break
             excluded |= late | outside | torn
-        if len(group) > 1 or op.name == "ufunc_into" or op.name in CHOOSES or converts(op) \
+        if len(group) > 1 or op.name == "ufunc_into" or op.name in CHOOSES or converts(op) or converts_half(op) \
                 or op.name == "reduce" and (fast or cast(Array, op.args[0].type).ndim > 1) \
-                or op.name == "ufunc" and (_by_rows(op) or loops and _sets_flags(op) or op.attrs["ufunc"] in _SLOW):
+                or op.name == "ufunc" and (_by_rows(op) or loops and _sets_flags(op) or op.attrs["ufunc"] in _SLOW
+                                       or op.attrs["types"][0] == "e"):
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group
     return groups
@@ -403,7 +435,7 @@ def _writes(user: Op, value: Value) -> bool:
 
 def _looks_at_floats(user: Op, maker: Op) -> bool:
     """Whether ``user`` compares a float that ``maker`` computed, or tests what kind of number it is."""
-    return _tells(user) and maker.name not in _MOVING and maker.attrs["types"][0] in "fd"
+    return _tells(user) and maker.name not in _MOVING and maker.attrs["types"][0] in FLOAT_CODES
 
 
 def _tells_of_floats(op: Op) -> bool:

@@ -126,7 +126,7 @@ def convert(emitter: KernelEmitter, op: Op, array: ArrayVariable, dtype: np.dtyp
     def body(places: List[Place]) -> None:
         source = array.type.dtype
         text = emitter.converted(emitter.element(source, places[0]), numpy_scalar(source), dtype, op,
-                                 unchecked=source.kind != "f")
+                                 unchecked=source.kind != "f" and dtype != np.float16)
         emitter.line("st_%s(%s, %s, %s)" % ((memory_code(dtype),) + places[1] + (text,)))
 
     emitter.nest(array.shape, [array, copy], body)

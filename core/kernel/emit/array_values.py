@@ -44,7 +44,7 @@ def type_number(dtype: np.dtype[Any], private: bool) -> int:
 
 def memory_code(dtype: np.dtype[Any]) -> str:
     """The suffix of the ``ld_`` and ``st_`` intrinsics for this dtype."""
-    if dtype.char in "egG" or dtype.kind not in "biufc":
+    if dtype.char in "gG" or dtype.kind not in "biufc":
         raise CompileError("arrays of %s are not supported" % dtype)
     return "%s%d" % (dtype.kind, dtype.itemsize)
 
@@ -186,6 +186,15 @@ class ArrayWriter(Emitter):
         """The source of a number that is not 0 if underflows of these operations are reported."""
         always_checked = any(op.attrs.get("always_checked", 0) & UNDERFLOW for op in ops)
         return self.runtime("flags_listened", UNDERFLOW | UNDERFLOW << ALWAYS_CHECKED if always_checked else UNDERFLOW)
+
+    def guard_underflow(self, op: Op, condition: str) -> None:
+        """Leave if an operation underflows, which is the condition, and the program hears of it."""
+        if op.exit is None or not condition:
+            return
+        self.line("if %s:" % condition)
+        self.depth += 1
+        self.guard(op, "%s != 0" % self.underflow_listened([op]))
+        self.depth -= 1
 
     def flags_raised(self, mask: int, own: bool) -> str:
         """The source of a number: the reported flags of a mask that were raised since `clear_flags`."""
@@ -396,4 +405,5 @@ class ArrayWriter(Emitter):
         a = self.let(source)
         fields = dict(scalars.parameters(to if dtype.kind in "iu" else kind), a=a)
         self.guard(op, row.before.format(**fields))
+        self.guard_underflow(op, row.underflows.format(**fields))
         return a if row.is_same else self.let(row.value.format(**fields))

@@ -109,6 +109,14 @@ def flags_of(emitter: KernelEmitter, group: List[Op]) -> FlagPlan:
     return NO_FLAGS if last.name == "where" and last not in plans else plans[last]
 
 
+def begin_flags(emitter: KernelEmitter, group: List[Op], plan: FlagPlan) -> None:
+    """Clear the flags before a nest; leaves if the program hears of underflows that the nest hides."""
+    if plan.hides_underflow:
+        emitter.guard(group[0], "%s != 0" % emitter.underflow_listened(group))
+    if plan.clears:
+        emitter.clear_flags(own=True)
+
+
 def write_group(emitter: KernelEmitter, group: List[Op]) -> None:
     """Write a whole group that makes a new array or a scalar; leaves by the first operation's exit."""
     first, last, made = group[0], group[-1], result_of(group[-1])
@@ -130,8 +138,7 @@ def write_group(emitter: KernelEmitter, group: List[Op]) -> None:
     given = reused(emitter, group[-1], shape)
     result = given or emitter.blocking.prepared(made, shape) or allocate(emitter, group, shape)
     emitter.arrays[made] = result
-    if plan.clears:
-        emitter.clear_flags(own=True)
+    begin_flags(emitter, group, plan)
     compute(emitter, group, shape, arrays, scalars, NestResult(result, is_new=given is None))
     emitter.guard(first, emitter.flags_condition(plan.mask, own=True))
 
@@ -214,8 +221,7 @@ def count_true(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand]
     if plan.watched:
         write_watched(emitter, group, write)
         return
-    if plan.clears:
-        emitter.clear_flags(own=True)
+    begin_flags(emitter, group, plan)
     write("")
     emitter.guard(first, emitter.flags_condition(plan.mask, own=True))
 

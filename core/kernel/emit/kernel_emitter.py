@@ -92,7 +92,7 @@ class KernelEmitter(ArrayWriter):
         if letter == "c":
             half = half_of(kind)
             return "cpair(%s, %s)" % (self.read_word(half, word), self.read_word(half, word + 1))
-        if letter == "f":
+        if letter in "fh":
             source = "ld_f8(frame, %d)" % offset
             return source if kind.dtype.itemsize == 8 else "narrow(%s)" % source
         return "ld_i8(frame, %d)" % offset
@@ -256,6 +256,7 @@ class KernelEmitter(ArrayWriter):
             return
         self.define(result_of(op), row.value.format(**fields))
         self.guard(op, row.after.format(**fields))
+        self.guard_underflow(op, row.underflows.format(**fields))
 
     def guard(self, op: Op, condition: Expression) -> None:
         """Leave through the operation's exit, if it has one, when the condition holds."""

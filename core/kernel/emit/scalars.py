@@ -6,6 +6,7 @@ The machine kinds are letters:
     "n": the same with fewer bits; the result must be checked against the dtype
     "u": uint64
     "f": float32 or float64
+    "h": float16, in a float32 variable
     "b": a boolean
     "c": a pair of two floats of one size
 
@@ -36,6 +37,7 @@ class ScalarRow(NamedTuple):
         after: the condition to leave on after it.
         libm: the libm function that it calls; its name is a parameter of the template.
         is_same: whether the value is the first operand.
+        underflows: the condition to leave on if the program hears of underflows.
     """
 
     value: str
@@ -43,6 +45,7 @@ class ScalarRow(NamedTuple):
     after: str = ""
     libm: str = ""
     is_same: bool = False
+    underflows: str = ""
 
 
 SAME = ScalarRow("{a}", is_same=True)
@@ -103,6 +106,22 @@ def _float_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
     return rows
 
 
+def _half_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
+    rows: Dict[Tuple[str, str, str], ScalarRow] = {}
+    for name in ("add", "sub", "mul", "truediv"):
+        value = "f%s({a}, {b})" % name.replace("true", "")
+        rows[name, "np", "h"] = ScalarRow("half(%s)" % value, "", "half_special(%s, {a}, {b})" % value,
+                                          underflows="half_underflows(%s)" % value)
+    for name in ("floordiv", "mod"):  # NumPy rounds the quotient and the remainder, whichever is the result
+        rows[name, "np", "h"] = ScalarRow(
+            "half(f%s({a}, {b}))" % name, "fdivision_flags({a}, {b})",
+            "either(half_special(ffloordiv({a}, {b}), {a}, {b}), half_special(fmod({a}, {b}), {a}, {b}))",
+            underflows="either(half_underflows(ffloordiv({a}, {b})), half_underflows(fmod({a}, {b})))")
+    for name in ("neg", "abs"):
+        rows[name, "np", "h"] = ScalarRow("f%s({a})" % name)
+    return rows
+
+
 def _other_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
     rows: Dict[Tuple[str, str, str], ScalarRow] = {}
     for name, source in (("and", "{a} and {b}"), ("or", "{a} or {b}"), ("xor", "{a} != {b}")):
@@ -116,7 +135,7 @@ def _other_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
     rows["truth", "*", "b"] = SAME
     rows["truth", "*", "i"] = rows["truth", "*", "n"] = ScalarRow("{a} != 0")
     rows["truth", "*", "u"] = ScalarRow("{a} != uint64(0)")
-    rows["truth", "*", "f"] = ScalarRow("{a} != {zero}")
+    rows["truth", "*", "f"] = rows["truth", "*", "h"] = ScalarRow("{a} != {zero}")
     return rows
 
 
@@ -143,6 +162,7 @@ def _complex_rows() -> Dict[Tuple[str, str, str], ScalarRow]:
 ROWS: Dict[Tuple[str, str, str], ScalarRow] = {}
 ROWS.update(_integer_rows())
 ROWS.update(_float_rows())
+ROWS.update(_half_rows())
 ROWS.update(_other_rows())
 ROWS.update(_complex_rows())
 
@@ -159,7 +179,7 @@ def machine_kind(kind: Scalar) -> str:
         return "u" if kind.dtype.itemsize == 8 else "n"
     if code == "i":
         return "i" if kind.dtype.itemsize == 8 else "n"
-    return code
+    return "h" if kind.dtype.char == "e" else code
 
 
 def integer_range(dtype: np.dtype[Any]) -> Tuple[int, int]:
@@ -218,7 +238,7 @@ def cast(kind: Scalar, to: Scalar, checked: bool) -> ScalarRow:
         return _from_integer(SAME, target, to, checked)
     if source == "u":
         return _from_unsigned(target, to, checked)
-    if source == "f":
+    if source in "fh":
         return _from_float(kind, target, to, checked)
     return SAME
 
@@ -247,14 +267,24 @@ def _from_integer(number: ScalarRow, target: str, to: Scalar, checked: bool) -> 
         return ScalarRow("wrap{sign}(%s, {bits})" % a)
     if target == "u":
         return ScalarRow("as_unsigned(%s)" % a, "%s < 0" % a if checked else "")
+    if target == "h":
+        return _half("i_to_f4(%s)" % a, checked)
     exact = 2 ** (np.finfo(to.dtype).nmant + 1)
     return ScalarRow("i_to_f%d(%s)" % (to.dtype.itemsize, a),
                "outside(%s, %d, %d)" % (a, -exact, exact) if checked else "")
 
 
+def _half(number: str, checked: bool) -> ScalarRow:
+    """The row for a float32 that becomes a float16. NumPy makes a float32 of integers, too."""
+    return ScalarRow("half(%s)" % number, "half_overflows(%s)" % number if checked else "",
+                     underflows="half_underflows(%s)" % number if checked else "")
+
+
 def _from_unsigned(target: str, to: Scalar, checked: bool) -> ScalarRow:
     if target == "u":
         return SAME
+    if target == "h":
+        return _half("u_to_f4({a})", checked)
     if target == "f":
         exact = 2 ** (np.finfo(to.dtype).nmant + 1)
         return ScalarRow("u_to_f%d({a})" % to.dtype.itemsize, "{a} > uint64(%d)" % exact if checked else "")
@@ -270,7 +300,14 @@ def _from_float(kind: Scalar, target: str, to: Scalar, checked: bool) -> ScalarR
             return SAME
         if to.dtype.itemsize == 8:
             return ScalarRow("widen({a})")
+        if kind.dtype.itemsize == 2:
+            return SAME
         return ScalarRow("narrow({a})", "narrow_flags({a})" if checked else "")
+    if target == "h":
+        if kind.dtype.itemsize == 2:
+            return SAME
+        row = _half("{a}", checked)
+        return row if kind.dtype.itemsize == 4 else row._replace(value="half_of_double({a})")
     if target == "u":
         return ScalarRow("f8_to_u(%s)" % double, "not (%s > -1.0 and %s < 18446744073709551616.0)"
                    % (double, double)

@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, cast
 import numpy as np
 from llvmlite import ir
 
+from pijit.core.kernel.llvm.half_precision import overflows, rounded, underflows
 from pijit.core.kernel.llvm.intrinsics import (
     BOOL,
     F4,
@@ -53,6 +54,14 @@ def unknown(builder: Any, constant: Any) -> Any:
     """
     with builder.goto_entry_block():
         return _hidden(builder, constant, _REGISTER)
+
+
+def unknown_bits(builder: Any, value: Any) -> Any:
+    """A 16-bit word that LLVM cannot fold: a constant, or a value that is computed outside of loops."""
+    if isinstance(value, ir.Constant):
+        with builder.goto_entry_block():
+            return _hidden(builder, value, "r")
+    return builder.asm(ir.FunctionType(value.type, [value.type]), "", "=r,0", [value], False)
 
 
 def unknown_byte(builder: Any, number: int) -> Any:
@@ -239,6 +248,17 @@ def _narrow_flags(builder: Any, value: Any) -> Any:
     return builder.or_(overflow, builder.and_(_tiny(builder, result), _is_not_zero(builder, value)))
 
 
+def _half_special(builder: Any, value: Any, a: Any, b: Any) -> Any:
+    """Whether a result, rounded to float16, is NaN or infinite although no operand is."""
+    return _makes_special(builder, rounded(builder, value), a, b)
+
+
+def _half_rows() -> Dict[str, Any]:
+    return {"half": unary(F4_TYPE, F4_TYPE, rounded), "half_of_double": unary(F4_TYPE, F8_TYPE, rounded),
+            "half_special": same_kind(3, _half_special, BOOL), "half_overflows": same_kind(1, overflows, BOOL),
+            "half_underflows": same_kind(1, underflows, BOOL)}
+
+
 def _float_rows() -> Dict[str, Any]:
     def special(builder: Any, value: Any) -> Any:
         return builder.not_(finite(builder, value))
@@ -282,3 +302,4 @@ FLOAT_INTRINSICS: Dict[str, Intrinsic] = {
     "float32": unary(F4_TYPE, F8_TYPE, lambda builder, a: builder.fptrunc(a, F4)),
 }
 FLOAT_INTRINSICS.update(_float_rows())
+FLOAT_INTRINSICS.update(_half_rows())

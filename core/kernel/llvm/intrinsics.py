@@ -11,9 +11,10 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 from llvmlite import ir
 
+from pijit.core.kernel.llvm.half_precision import half_of, single_of
 from pijit.core.named_tuples import NamedTuple
 
-I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
+I1, I8, I16, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
 F4, F8 = ir.FloatType(), ir.DoubleType()
 INT, UINT, BOOL, F4_TYPE, F8_TYPE = "int64", "uint64", "bool", "float32", "float64"
 C8_TYPE, C16_TYPE = "complex64", "complex128"
@@ -100,7 +101,7 @@ def _nonzero(builder: Any, value: Any) -> Any:
 
 
 def _memory_rows() -> Dict[str, Any]:
-    """``ld_<code>(base, offset)`` and ``st_<code>(base, offset, value)`` per dtype: i1..i8, u1..u8, f4, f8, b1."""
+    """``ld_<code>(base, offset)`` and ``st_<code>(base, offset, value)`` per dtype: i1..i8, u1..u8, f2..f8, b1."""
     rows: Dict[str, Any] = {}
 
     def add(code: str, memory: Any, value: Any, read: Build, write: Build) -> None:
@@ -112,6 +113,7 @@ def _memory_rows() -> Dict[str, Any]:
         add("i%d" % size, kind, INT, _sign_extend, _truncate(kind))
         add("u%d" % size, kind, UINT if size == 8 else INT, _zero_extend, _truncate(kind))
     add("b1", I8, BOOL, _nonzero, lambda builder, value: builder.zext(value, I8))
+    add("f2", I16, F4_TYPE, single_of, half_of)
     add("f4", F4, F4_TYPE, _keep, _keep)
     add("f8", F8, F8_TYPE, _keep, _keep)
     return rows

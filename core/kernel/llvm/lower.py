@@ -15,6 +15,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 from llvmlite import ir
 
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.llvm.half_precision import is_exact
 from pijit.core.kernel.llvm.intrinsics import BOOL, F4_TYPE, F8, F8_TYPE, I64, INT, LLVM_TYPES, PAIRS, UINT, Intrinsic
 from pijit.core.kernel.llvm.ssa_names import assigned_once
 from pijit.core.named_tuples import NamedTuple
@@ -72,7 +73,7 @@ def _relax(module: Any) -> None:
     for function in module.functions:
         for block in function.blocks:
             for instruction in block.instructions:
-                if instruction.opname in _FLOATING:
+                if instruction.opname in _FLOATING and not is_exact(instruction):
                     instruction.flags = _RELAXED
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import List, Optional, Sequence, Tuple
 
 from pijit.core.graph.ir import Op
-from pijit.core.graph.ops import EFFECTS, RAISES_FLAGS
-from pijit.core.graph.passes.fusion import raises_flags
+from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.passes.fusion import can_report, raises_flags
 from pijit.core.kernel.plan.exponents import BoundedArrays, has_bounds
 from pijit.core.kernel.plan.graph_facts import GraphFacts, MergedGroup
 from pijit.core.kernel.plan.multi_output_fusion import reported_ops
-from pijit.core.kernel.plan.nests import asked, finds, reports_flags, watched_steps
+from pijit.core.kernel.plan.nests import asked, finds, hides_underflow, reports_flags, watched_steps
 from pijit.core.kernel.plan.operands import dtype_of
 from pijit.core.named_tuples import NamedTuple
 
@@ -34,6 +34,7 @@ class FlagPlan(NamedTuple):
         mask: the flags that are tested after the nest; 0: none.
         raising: whether a store may leave at the end of its nest, because of a flag or an index.
         has_bounds: whether exponent bounds may prove that no flag is raised, and something needs the proof.
+        hides_underflow: whether the nest's arithmetic may underflow without a flag, as that of float16.
     """
 
     watched: Tuple[int, ...] = ()
@@ -41,6 +42,7 @@ class FlagPlan(NamedTuple):
     mask: int = 0
     raising: bool = False
     has_bounds: bool = False
+    hides_underflow: bool = False
 
 
 NO_FLAGS = FlagPlan()
@@ -54,7 +56,7 @@ def flags_mask(ops: Sequence[Op], fast: bool) -> int:
     ignored, always_checked = LISTENING, 0
     for op in ops:
         always_checked |= op.attrs.get("always_checked", 0)
-        ignored &= op.attrs.get("ignored", 0) if op.name in RAISES_FLAGS else LISTENING
+        ignored &= op.attrs.get("ignored", 0) if can_report(op) else LISTENING
     return LISTENING & ~ignored | always_checked | always_checked << ALWAYS_CHECKED
 
 
@@ -73,7 +75,8 @@ def plan_flags(group: List[Op], merged: Optional[MergedGroup], facts: GraphFacts
     clears = not fast and any(map(raises_flags, group))
     tested = group if merged is None else reported_ops(merged.parts, merged.ops)
     return FlagPlan(clears=clears, mask=flags_mask(tested, fast) if clears else 0,
-                    has_bounds=last.result in bounded.made and has_bounds(group, facts, bounded))
+                    has_bounds=last.result in bounded.made and has_bounds(group, facts, bounded),
+                    hides_underflow=clears and any(map(hides_underflow, group)))
 
 
 def _of_store(group: List[Op], facts: GraphFacts, bounded: BoundedArrays, fast: bool) -> FlagPlan:
@@ -81,4 +84,5 @@ def _of_store(group: List[Op], facts: GraphFacts, bounded: BoundedArrays, fast: 
     mask = flags_mask(checked, fast) if any(map(raises_flags, checked)) else 0
     raising = bool(mask) or any(map(finds, checked))
     return FlagPlan(clears=bool(mask or group[-1].attrs.get("reports")), mask=mask, raising=raising,
-                    has_bounds=raising and has_bounds(group, facts, bounded))
+                    has_bounds=raising and has_bounds(group, facts, bounded),
+                    hides_underflow=bool(mask) and any(map(hides_underflow, checked)))

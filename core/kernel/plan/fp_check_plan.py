@@ -29,8 +29,8 @@ from pijit.core.named_tuples import NamedTuple
 MOST_OPERATIONS = 16
 """The most operations that share a check, because it names the results and operands of all of them."""
 
-_PREFIXES = {"f": "", "c": "complex "}
-"""What the kinds of checks begin with, by the kind of the operands' dtype."""
+_PREFIXES = {"f": "", "d": "", "F": "complex ", "D": "complex "}
+"""What the kinds of checks begin with, by the operands' dtype. Operations on float16 are checked one by one."""
 
 
 class SharedCheck(NamedTuple):
@@ -66,9 +66,9 @@ def flag_check(op: Op) -> str:
     if op.exit is None or op.name not in FLAG_CHECKS:
         return ""
     kind = op.args[0].type
-    if not isinstance(kind, Scalar) or kind.family != "np" or kind.dtype.kind not in _PREFIXES:
+    if not isinstance(kind, Scalar) or kind.family != "np" or kind.dtype.char not in _PREFIXES:
         return ""
-    return _PREFIXES[kind.dtype.kind] + FLAG_CHECKS[op.name]
+    return _PREFIXES[kind.dtype.char] + FLAG_CHECKS[op.name]
 
 
 def plan_fp_checks(order: List[Block], facts: GraphFacts, ownership: Ownership, skewing: Mapping[Op, SkewingRun],

@@ -10,7 +10,7 @@ from typing import Dict, List, Optional, Sequence, Tuple, cast
 from pijit.core.graph.element_ops import BOUNDED
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, PLACES_ELEMENTS, UNDER_MASK
-from pijit.core.graph.passes.fusion import operands, scalar_operation
+from pijit.core.graph.passes.fusion import operands, rounds, scalar_operation
 from pijit.core.graph.types import Array, Scalar
 
 EXPONENTS = {"f": 127, "d": 1023}
@@ -45,7 +45,7 @@ def float_arrays(group: Sequence[Op]) -> Optional[List[Value]]:
     made = {op.result for op in group}
     arrays: Dict[Value, None] = {}
     for op in group:
-        if op.name in PLACES_ELEMENTS:
+        if op.name in PLACES_ELEMENTS or rounds(op):
             return None
         if op.name == "assign":
             if op.args[1] not in made:
@@ -57,6 +57,9 @@ def float_arrays(group: Sequence[Op]) -> Optional[List[Value]]:
             return None
         if name == "truediv" and not isinstance(operands(op)[1].type, Scalar):
             return None
-        arrays.update((value, None) for value in operands(op)[choice:]
-                      if value not in made and isinstance(value.type, Array) and value.type.dtype.kind == "f")
+        read = {value: value.type.dtype for value in operands(op)[choice:]
+                if value not in made and isinstance(value.type, Array)}
+        if any(dtype.char == "e" for dtype in read.values()):
+            return None
+        arrays.update((value, None) for value, dtype in read.items() if dtype.kind == "f")
     return list(arrays)

@@ -11,13 +11,15 @@ import numpy as np
 
 from pijit.core.graph.element_ops import DIVIDING, UNDERFLOWING
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, EFFECTS, NEVER, RAISES_FLAGS
+from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, EFFECTS, NEVER
 from pijit.core.graph.passes.fusion import (
     EVERY_FLAG,
+    can_report,
     converts,
     operands,
     picks_floats,
     raises_flags,
+    rounds,
     scalar_operation,
     watched,
 )
@@ -107,7 +109,12 @@ def _conversions(group: List[Op]) -> Iterator[Tuple[np.dtype[Any], np.dtype[Any]
 
 
 def may_underflow(op: Op) -> bool:
-    return raises_flags(op) and scalar_operation(op) in UNDERFLOWING
+    return raises_flags(op) and (scalar_operation(op) in UNDERFLOWING or rounds(op))
+
+
+def hides_underflow(op: Op) -> bool:
+    """Whether an operation of a nest may underflow without a flag, as arithmetic of float16 does."""
+    return may_underflow(op) and (rounds(op) or op.attrs["types"][0] == "e")
 
 
 def finds(op: Op) -> bool:
@@ -124,7 +131,7 @@ def asked(group: List[Op]) -> List[Op]:
 
 def reports_flags(group: Sequence[Op], fast: bool) -> bool:
     """Whether the program may hear of flags that these operations raise."""
-    return not fast and any(op.name in RAISES_FLAGS and op.attrs.get("ignored", 0) & EVERY_FLAG != EVERY_FLAG
+    return not fast and any(can_report(op) and op.attrs.get("ignored", 0) & EVERY_FLAG != EVERY_FLAG
                             for op in group)
 
 

@@ -63,7 +63,8 @@ def _text(item: Any) -> str:
 
 FIELDS: Dict[type, Dict[str, str]] = {
     FlagPlan: {"watched": "watched steps", "clears": "cleared before", "mask": "tested after, with mask",
-               "raising": "may leave at the end", "has_bounds": "bounds may exclude them"},
+               "raising": "may leave at the end", "has_bounds": "bounds may exclude them",
+               "hides_underflow": "underflow is asked for before"},
     BoundedArrays: {"inputs": "inputs", "made": "results", "begun": "other new arrays"},
     BlockSize: {"rows": "rows", "elements": "elements", "multiple": "rows in multiples of", "least": "rows at least",
                 "most": "elements at most"},

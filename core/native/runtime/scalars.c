@@ -1,6 +1,7 @@
 /* NumPy scalars: frame words to values in memory or objects, and back. */
 #include "launcher/abi.h"
 #include "runtime/entries.h"
+#include "runtime/half_inl.h"
 #include "runtime/runtime_inl.h"
 #include <numpy/arrayscalars.h>
 #include <string.h>
@@ -23,6 +24,7 @@ scalar_load(const void *source, int typenum)
     case NPY_ULONG: return *(const npy_ulong *)source;
     case NPY_LONGLONG: return *(const npy_longlong *)source;
     case NPY_ULONGLONG: return *(const npy_ulonglong *)source;
+    case NPY_HALF: value = half_to_double(*(const npy_half *)source); break;
     case NPY_FLOAT:
     case NPY_CFLOAT: value = *(const npy_float *)source; break;
     default: value = *(const npy_double *)source; break;
@@ -49,6 +51,7 @@ scalar_store(void *target, int typenum, int64_t word)
 
     switch (typenum) {
     case NPY_BOOL: *(npy_bool *)target = word != 0; break;
+    case NPY_HALF: *(npy_half *)target = half_of_double(value); break;
     case NPY_FLOAT:
     case NPY_CFLOAT: *(npy_float *)target = (npy_float)value; break;
     case NPY_DOUBLE:

@@ -14,6 +14,7 @@ scalar_size(int typenum)
         [NPY_UINT] = sizeof(npy_uint),         [NPY_LONG] = sizeof(npy_long),           [NPY_ULONG] = sizeof(npy_ulong),
         [NPY_LONGLONG] = sizeof(npy_longlong), [NPY_ULONGLONG] = sizeof(npy_ulonglong), [NPY_FLOAT] = sizeof(npy_float),
         [NPY_DOUBLE] = sizeof(npy_double),     [NPY_CFLOAT] = sizeof(npy_float),        [NPY_CDOUBLE] = sizeof(npy_double),
+        [NPY_HALF] = sizeof(npy_half),
     };
     return typenum >= 0 && typenum < (int)sizeof(sizes) ? sizes[typenum] : 0;
 }

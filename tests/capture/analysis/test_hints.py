@@ -160,7 +160,7 @@ def no_hint(name):
 
 
 @pytest.mark.parametrize("text", [
-    "", "float64(", "tensor_type", "tensor_type[]", "tensor_type[float64, -1]", "float16", "tensor_type[object]",
+    "", "float64(", "tensor_type", "tensor_type[]", "tensor_type[float64, -1]", "longdouble", "tensor_type[object]",
     "tensor_type[float64, 1, 2]", "{unknown}", "a.b.c", "1", "vector[int]", "tuple_[float, nothing]", "() -> float"])
 def test_texts_that_say_nothing(text):
     with pytest.raises(ValueError, match="is no type of a value; accepted are int, .*tensor_type"):

@@ -142,14 +142,15 @@ def _stored(interpreter: Interpreter, value: Abstract, dtype: np.dtype[Any]) -> 
 
 @models(np.ndarray, "astype")
 def call_astype(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``x.astype(dtype)`` where no element can raise a flag: always a copy, in the memory order of x."""
+    """``x.astype(dtype)`` to a type that holds all numbers, or to float16: always a copy, in the memory order of x."""
     only(arguments, keywords, "astype", 2)
     model = arguments[0]
     dtype = _dtype_argument(arguments[1], np.float64)
     if not isinstance(model, Tensor) or model.type.ndim == 0 or model.type.layout == "A" and model.type.ndim > 1:
         raise Break("PJ210", callee="astype")
     have = model.type.dtype
-    if not np.can_cast(have, dtype, "safe") and have.kind not in "iub":
+    rounds = have.kind == "f" and dtype == np.float16
+    if not np.can_cast(have, dtype, "safe") and have.kind not in "iub" and not rounds:
         raise Break("PJ210", callee="astype from %s to %s" % (have, dtype))
     words = [interpreter.emit("dim", [ssa_value(model)], WORD, {"axis": k}) for k in range(model.type.ndim)]
     order = "F" if model.type.layout == "F" else "C"

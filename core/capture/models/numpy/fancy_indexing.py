@@ -124,7 +124,8 @@ def add_at(interpreter: Interpreter, owner: Tensor, index: Abstract, value: Abst
     False for other operands."""
     kind = value.type if isinstance(value, Tensor) else number_type(value)
     if (owner.type.ndim != 1 or not is_index_vector(index) or index.type.layout != "C"
-            or owner.type.dtype.kind not in "iuf" or kind is None or kind.dtype != owner.type.dtype
+            or owner.type.dtype.kind not in "iuf" or owner.type.dtype.char == "e"
+            or kind is None or kind.dtype != owner.type.dtype
             or isinstance(value, Tensor) and value.type.ndim != 1):
         return False
     require_apart(interpreter, owner, *[each for each in (index, value) if isinstance(each, Tensor)])

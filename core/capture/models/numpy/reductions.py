@@ -123,7 +123,7 @@ def _count(interpreter: Interpreter, array: Tensor, axis: Axes, keepdims: bool, 
 
     Where results are arrays, it is exact in the array's dtype.
     """
-    if array.type.dtype.kind != "f":
+    if array.type.dtype.char not in "fd":  # NumPy adds up float16 in another type
         raise Break("PJ203", operand=describe(array))
     size = shapes.size(interpreter, array, axis if axis is None or isinstance(axis, tuple) else (axis,))
     if less:

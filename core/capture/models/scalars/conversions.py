@@ -67,7 +67,7 @@ def convert(interpreter: Interpreter, value: Abstract, have: Any, want: Scalar, 
         return interpreter.emit("cast", [ssa], want)
     if have.family == "py" and source.kind + target.kind in ("ii", "iu", "ic", "fc", "cc"):
         return interpreter.emit("cast", [ssa], want, exits=True)
-    if have.family == "py" and source.kind in "if" and target == np.float32:
+    if have.family == "py" and source.kind in "if" and target in (np.float32, np.float16):
         if source.kind == "i":  # through a double, as NumPy converts it
             ssa = interpreter.emit("cast", [ssa], FLOAT, exits=exact)
         return interpreter.emit("cast", [ssa], want, exits=True)

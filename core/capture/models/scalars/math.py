@@ -229,8 +229,8 @@ def _math(name: str) -> Callable[..., Abstract]:
     return call
 
 
-NUMPY_SCALARS = (np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8, np.uint16, np.uint32,
-                 np.uint64, np.bool_, np.complex128, np.complex64)
+NUMPY_SCALARS = (np.float64, np.float32, np.float16, np.int64, np.int32, np.int16, np.int8, np.uint8, np.uint16,
+                 np.uint32, np.uint64, np.bool_, np.complex128, np.complex64)
 MATH_FUNCTIONS = ("sqrt", "sin", "cos", "tan", "exp", "log", "atan", "tanh", "sinh", "cosh", "asin", "acos", "log10",
                   "log1p", "expm1")
 

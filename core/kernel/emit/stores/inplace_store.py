@@ -22,7 +22,7 @@ from pijit.core.kernel.emit.array_ops import fits_into
 from pijit.core.kernel.emit.array_values import BUFFER
 from pijit.core.kernel.emit.exponent_bounds import Proof, count_elements
 from pijit.core.kernel.emit.expressions import Expression
-from pijit.core.kernel.emit.fused_nest import NestResult, RowBlock, compute, require_shapes
+from pijit.core.kernel.emit.fused_nest import NestResult, RowBlock, begin_flags, compute, require_shapes
 from pijit.core.kernel.llvm.nest import delayed_store
 from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
 from pijit.core.kernel.llvm.nest.threads import units_of
@@ -77,8 +77,8 @@ class _Store:
             self.proof = emitter.exponent_bounds.write(group, self.target.shape, sources,
                                                        sparse.ask if sparse is not None else None)
             self.flag_free = self.proof.flag_free
+        begin_flags(emitter, group, flags)
         if flags.clears:
-            emitter.clear_flags(own=True)
             emitter.reports_own = True
 
     def compute(self, result: ArrayVariable, block: Optional[RowBlock] = None, new: bool = False,

@@ -23,7 +23,7 @@ from pijit.core.kernel.emit.fp_checks import write_checks_after
 from pijit.core.kernel.emit.fused_nest import allocate
 from pijit.core.kernel.emit.stores.inplace_store import shares_with
 from pijit.core.kernel.plan.forms.block_size import BlockSize
-from pijit.core.kernel.plan.group_operands import find_leaves
+from pijit.core.kernel.plan.group_operands import EXPONENTS, find_leaves
 from pijit.core.kernel.plan.operands import (
     NULL,
     ZERO,
@@ -172,7 +172,7 @@ class SkewedLoops:
             for op in run.stores:
                 bounds.lose(emitter.facts.root_of(op.args[0]))
             return
-        looked = [root for root in run.roots if dtype_of(root).kind == "f" and root not in bounds.made]
+        looked = [root for root in run.roots if dtype_of(root).char in EXPONENTS and root not in bounds.made]
         names: Dict[Value, Operand] = {
             root: bounds.bounds.get(root) or emitter.renamed(str(UNKNOWN)) for root in run.roots}
         elements = count_elements(emitter, rows.shape)
@@ -211,7 +211,7 @@ class SkewedLoops:
             scalars = {(value, code): emitter.converted(
                 emitter.text[value], scalar_type(value), np.dtype(code), run.first) for value, code in wanted}
             arrays = {value: bounds[emitter.facts.root_of(value)]
-                      for value in leaves if dtype_of(value).kind == "f"}
+                      for value in leaves if dtype_of(value).char in EXPONENTS}
             variable = emitter.fresh()
             own = emitter.exponent_bounds.propagate(group, arrays, scalars, variable)
             bound: Operand = variable

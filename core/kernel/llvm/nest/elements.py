@@ -10,14 +10,16 @@ from typing import Any, Callable, Dict, List
 import numpy as np
 from llvmlite import ir
 
-from pijit.core.kernel.llvm.float_intrinsics import other_sign, unknown, unknown_byte, without_sign
-from pijit.core.kernel.llvm.intrinsics import F4, F8, I1
+from pijit.core.kernel.llvm.float_intrinsics import other_sign, unknown, unknown_bits, unknown_byte, without_sign
+from pijit.core.kernel.llvm.half_precision import half_of, single_of
+from pijit.core.kernel.llvm.intrinsics import F4, F8, I1, I16
 from pijit.core.kernel.llvm.nest.description import CONVERT, Step
+from pijit.core.kernel.llvm.nest.half_elements import HALF_OPERATIONS, ONE, in_single, special
 
 
 def memory_type(dtype: np.dtype[Any]) -> Any:
     """The LLVM type of an element in memory."""
-    if dtype.kind == "f":
+    if dtype.kind == "f" and dtype.itemsize > 2:
         return F8 if dtype.itemsize == 8 else F4
     return ir.IntType(8 * dtype.itemsize)
 
@@ -28,16 +30,18 @@ def value_type(dtype: np.dtype[Any]) -> Any:
 
 
 def can_convert(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
-    """Whether one conversion turns ``source`` into ``target`` without raising a flag or wrapping."""
+    """Whether one conversion turns ``source`` into ``target`` without wrapping. It raises a flag for float16 alone."""
     if "c" in (source.kind, target.kind):
         return False
     return (source == target or np.can_cast(source, target, "safe")
-            or target.kind == "f" and source.kind in "iub")
+            or target.kind == "f" and target.itemsize > 2 and source.kind in "iub" or target.char == "e")
 
 
 def narrowed(builder: Any, value: Any, code: str) -> Any:
-    """A scalar variable, truncated to the width of its dtype."""
+    """A scalar variable, truncated to the width of its dtype. A float16 is its bits, of which LLVM knows nothing."""
     kind = value_type(np.dtype(code))
+    if code == "e":
+        return unknown_bits(builder, half_of(builder, value))
     if isinstance(kind, ir.IntType) and value.type.width > kind.width:
         return builder.trunc(value, kind)
     return value
@@ -46,7 +50,13 @@ def narrowed(builder: Any, value: Any, code: str) -> Any:
 def converted(builder: Any, value: Any, source: np.dtype[Any], target: np.dtype[Any]) -> Any:
     """An element converted to another dtype."""
     kind = value_type(target)
-    if source == target or value.type == kind and source.kind != "b":
+    if source == target:
+        return value
+    if source.char == "e":
+        return converted(builder, single_of(builder, value), np.dtype("f"), target)
+    if target.char == "e":
+        return half_of(builder, value if source.kind == "f" else converted(builder, value, source, np.dtype("f")))
+    if value.type == kind and source.kind != "b":
         return value
     if target.kind == "f":
         if source.kind == "f":
@@ -166,6 +176,8 @@ def _picked(builder: Any, dtype: np.dtype[Any], condition: Any, value: Any) -> A
     """
     byte = builder.zext(condition, ir.IntType(8))
     chosen = builder.icmp_unsigned("!=", byte, unknown_byte(builder, 0))
+    if dtype.char == "e":
+        return builder.select(chosen, value, unknown_bits(builder, ir.Constant(I16, ONE)))
     one = ir.Constant(value.type, 1)
     return builder.select(chosen, value, unknown(builder, one) if dtype.kind == "f" else one)
 
@@ -200,7 +212,11 @@ def _dtype(step: Step) -> np.dtype[Any]:
 
 def computed(builder: Any, step: Step, operands: List[Any]) -> Any:
     """The result of a step for operands of its dtypes, except for gathered elements."""
-    return OPERATIONS[step.operation](builder, _dtype(step), *operands)
+    dtype, operation = _dtype(step), OPERATIONS[step.operation]
+    if dtype.char != "e" or step.operation == "picked":
+        return operation(builder, dtype, *operands)
+    return HALF_OPERATIONS.get(step.operation, in_single(lambda *args: operation(args[0], np.dtype("f"), *args[1:])))(
+        builder, *operands)
 
 
 def result_dtype(step: Step) -> np.dtype[Any]:
@@ -217,6 +233,8 @@ def oddness(builder: Any, step: Step, result: Any, operands: List[Any]) -> Any:
     Odd are infinity and NaN from arithmetic, and floats that may not fit into an integer. An extreme is odd if NumPy's
     version and the element's position decide which operand it is.
     """
+    if step.codes[-1] == "e":
+        return builder.zext(special(builder, result), I16)
     kind, name = _word_type(operands[0].type), step.operation
     if name in _EXTREMES:  # of a NaN and of equal operands the second one is picked
         other = _pick(_EXTREMES[name])(builder, np.dtype(float), *reversed(operands))

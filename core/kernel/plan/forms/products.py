@@ -81,13 +81,15 @@ def plan_product(op: Op, arrays: Mapping[Value, ArrayLayout]) -> ProductPlan:
 
 
 def _unit_form(op: Op) -> UnitForm:
-    """One product of floats is not added to 0. For complex numbers NumPy decides which of several NaNs results."""
-    kind = dtype_of(result_of(op)).kind
-    return _UNIT_FORMS.get(kind, UnitForm.LOOP) if op.name == "dot" else UnitForm.LOOP
+    """One product of floats that BLAS makes is not added to 0. For complex numbers NumPy decides which of several NaNs
+    results."""
+    code = dtype_of(result_of(op)).char
+    return _UNIT_FORMS.get(code, UnitForm.LOOP) if op.name == "dot" else UnitForm.LOOP
 
 
-_UNIT_FORMS: Dict[str, UnitForm] = {"f": UnitForm.INLINE, "c": UnitForm.LIBRARY}
-"""By kind of number; others are multiplied by the loop."""
+_UNIT_FORMS: Dict[str, UnitForm] = {"f": UnitForm.INLINE, "d": UnitForm.INLINE, "F": UnitForm.LIBRARY,
+                                    "D": UnitForm.LIBRARY}
+"""By dtype; others, such as float16, are multiplied by the loop."""
 
 
 def _inline_dot(op: Op, arrays: Mapping[Value, ArrayLayout]) -> Optional[InlineDot]:

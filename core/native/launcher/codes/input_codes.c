@@ -21,7 +21,7 @@ inputs_free(Input *items, Py_ssize_t count)
 static int
 typed_array_parse(Input *input, PyObject *code)
 {
-    Py_ssize_t typenum = code_integer(code, 1, 0, NPY_VOID);
+    Py_ssize_t typenum = code_integer(code, 1, 0, NPY_HALF + 1);
     Py_ssize_t ndim = code_integer(code, 2, 1, NPY_MAXDIMS + 1);
     PyObject *layout = PyTuple_GET_ITEM(code, 3); /* borrowed */
     if (typenum < 0 || ndim < 0) {

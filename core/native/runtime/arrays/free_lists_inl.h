@@ -46,7 +46,7 @@ array_bytes(PyArrayObject *array)
 static inline int
 dtype_is_numpys(const PyArray_Descr *descr)
 {
-    static const PyArray_Descr *known[NPY_CDOUBLE + 1]; /* never released */
+    static const PyArray_Descr *known[NPY_HALF + 1]; /* never released */
     int typenum = descr->type_num;
     if (value_size(typenum) == 0) {
         return 0;

@@ -400,8 +400,9 @@ reduction_run(Reduction *reduction)
         return 0;
     }
     reduction_nest(reduction, &nest);
+    /* a chunk's sum of float16 is rounded only after it is added to the result */
     if (reduction->reduced == ALL_REDUCED && nest.ndim == 1 && reduction->operation == COLUMNS_ADD && reduction->least != 0
-        && reduce_chunk != WHOLE_ROWS && nest.shape[0] * SUM_UNITS >= reduction->least) {
+        && reduction->typenum != NPY_HALF && reduce_chunk != WHOLE_ROWS && nest.shape[0] * SUM_UNITS >= reduction->least) {
         row_sum(reduction, nest.data[1], nest.data[0], nest.strides[0][0], nest.shape[0]);
         return 0;
     }

@@ -11,6 +11,7 @@
 #include "runtime/reductions/probe.h"
 #include "runtime/reductions/reduce.h"
 #include "runtime/ufuncs/deferred_report.h"
+#include "runtime/ufuncs/half_loops.h"
 #include "runtime/ufuncs/power.h"
 #include <numpy/ufuncobject.h>
 #include <string.h>
@@ -64,6 +65,7 @@ module_ufunc_loop(PyObject *module, PyObject *args)
     void *data = ufunc->data == NULL ? NULL : (void *)ufunc->data[index];
     if (is_numpys) {
         powers_replace(ufunc, index, &function, &data);
+        half_loops_replace(ufunc, index, &function, &data);
     }
     return Py_BuildValue("(NN)", PyLong_FromVoidPtr((void *)function), PyLong_FromVoidPtr(data));
 }
