@@ -58,6 +58,7 @@ _exits = logging.getLogger("pijit.exits")
 
 _states: "weakref.WeakValueDictionary[int, State]" = weakref.WeakValueDictionary()
 _callees: "weakref.WeakValueDictionary[Any, State]" = weakref.WeakValueDictionary()
+_entry_watch: Optional[Callable[["State", Entry], None]] = None
 
 
 class State:
@@ -336,6 +337,8 @@ class State:
         if entry.reports.breaks and one_graph(self.config):
             raise FullGraphError(self.py_func.__qualname__, entry.reports.breaks, one_graph(self.config))
         self.entries.append(entry)
+        if _entry_watch is not None:
+            _entry_watch(self, entry)
         if entry.reports.why:
             self.recompiles.append(entry.reports.why)
         if entry.feedback.observers:
@@ -395,22 +398,33 @@ class State:
         return reason("PJ301", guard=outcome.failure, **({"line": line} if line else {}))
 
 
+def all_states() -> List[State]:
+    """The states of all functions."""
+    return list(_states.values()) + list(_callees.values())
+
+
+def set_entry_watch(watch: Optional[Callable[[State, Entry], None]]) -> None:
+    """Call a function for each entry that is made; None: none."""
+    global _entry_watch
+    _entry_watch = watch
+
+
 def reset() -> None:
     """Drop everything that captures and calls have shown, for all functions."""
-    for state in list(_states.values()) + list(_callees.values()):
+    for state in all_states():
         state.reset()
 
 
 @atexit.register
 def show_exits() -> None:
     """Log the exit counts of all functions."""
-    for state in list(_states.values()) + list(_callees.values()):
+    for state in all_states():
         state.show_exits()
 
 
 def forget(because: str) -> None:
     """Drop the entries of all functions; kernels stay."""
-    for state in list(_states.values()) + list(_callees.values()):
+    for state in all_states():
         state.forget(because)
 
 
