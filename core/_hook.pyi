@@ -160,7 +160,7 @@ def set_profiling(on: bool) -> None:
     """Count the calls of jitted functions and gradient functions, and their time, from now on, or no longer."""
 
 def call_times() -> List[Tuple[Any, int, int]]:
-    """While profiling is on, for each function that was called since: (function, calls, ns).
+    """(function, calls, ns) of each function that was called since profiling is on.
 
     The time is without that of kernels, and without that of other such functions that the calls have made.
     """

@@ -174,7 +174,7 @@ def set_profiling(on: bool) -> None:
     """Count the runs of kernels and their time from now on, or no longer."""
 
 def kernel_times() -> List[Tuple[Launcher, int, int, int, int, int]]:
-    """While profiling is on, for each launcher that has run since: (launcher, runs, timed runs, ns, bytes in, bytes out).
+    """(launcher, runs, timed runs, ns, bytes in, bytes out) of each launcher that has run since profiling is on.
 
     The time of runs that were not timed is estimated. Bytes are those of the arrays that kernels got and returned.
     """

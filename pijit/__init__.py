@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         vjp,
     )
     from pijit.notebook import load_ipython_extension, unload_ipython_extension
-    from pijit.profiling import Profile, profile
+    from pijit.reporting.profile import Profile, profile
     from pijit.signature import Symbol, Tensor
 
 _LATER = {name: module for module, names in {
@@ -60,7 +60,7 @@ _LATER = {name: module for module, names in {
     "pijit.gradients": ["checkpoint", "custom_vjp", "grad", "no_grad", "nondifferentiable", "stop_gradient",
                         "value_and_grad", "vjp"],
     "pijit.notebook": ["load_ipython_extension", "unload_ipython_extension"],
-    "pijit.profiling": ["Profile", "profile"],
+    "pijit.reporting.profile": ["Profile", "profile"],
     "pijit.signature": ["Symbol", "Tensor"],
 }.items() for name in names}
 """By name, the module it is imported from at its first use. Programs that use none of them start faster."""
@@ -82,5 +82,5 @@ __all__ = [
     "PYNATIVE_MODE", "Profile", "RecompileError", "Report", "Stance", "Symbol", "Tensor", "TypeHintWarning",
     "UnsupportedPythonWarning", "__version__", "check", "checkpoint", "custom_vjp", "disable", "dump", "explain",
     "get_code_extra", "get_context", "grad", "hint", "info", "jit", "jit_class", "load_ipython_extension",
-    "ms_function", "no_grad", "nondifferentiable", "profile", "reset", "set_context", "set_logs", "stance", "stop_gradient",
-    "unload_ipython_extension", "value_and_grad", "vjp", "warmup"]
+    "ms_function", "no_grad", "nondifferentiable", "profile", "reset", "set_context", "set_logs", "stance",
+    "stop_gradient", "unload_ipython_extension", "value_and_grad", "vjp", "warmup"]

@@ -14,7 +14,8 @@ SUBCOMMANDS = commands.SUBCOMMANDS
 def usage() -> str:
     """The text that `python -m pijit --help` prints."""
     width = max(map(len, SUBCOMMANDS))
-    lines = ["usage: python -m pijit [OPTIONS] SCRIPT [ARGUMENTS ...]", "       python -m pijit [OPTIONS] -m MODULE [ARGUMENTS ...]",
+    lines = ["usage: python -m pijit [OPTIONS] SCRIPT [ARGUMENTS ...]",
+             "       python -m pijit [OPTIONS] -m MODULE [ARGUMENTS ...]",
              "       python -m pijit COMMAND ...", "       python -m pijit --version", "",
              "Runs a Python program with each function of its own modules jitted. Its files stay as they are.", "",
              "  -m MODULE       run a module, as python -m does; installed modules are not jitted",

@@ -79,14 +79,15 @@ def explain(f: Callable[..., Any], *args: Any, profile: bool = False, **kwargs: 
 
 def _profiled(f: Any, report: Any) -> Report:
     """A report with the newest profile of its function and of its callees."""
-    from pijit.profiling import newest
+    from pijit.reporting.profile import newest
 
     if is_written(f) or not isinstance(report, Report):
         raise TypeError("explain: profile must be False for {!r}, which is no function".format(f))
     found = newest()
 
     def profiled(one: Report) -> Report:
-        return one._replace(profile=found.of(one.name, one.filename, one.line), callees=tuple(map(profiled, one.callees)))
+        return one._replace(profile=found.of(one.name, one.filename, one.line),
+                            callees=tuple(map(profiled, one.callees)))
 
     return profiled(report)
 
@@ -122,8 +123,9 @@ def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
     newest = entries[-1:]
     guards = [guard for entry in newest for guard in entry.guards]
     return Report(name=function.__qualname__, filename=function.__code__.co_filename,
-                  line=function.__code__.co_firstlineno, source=_source(function), skipped=skip, recompiles=tuple(recompiles),
-                  failures=tuple(failures), effects=records[-1].effects if records else (), records=records,
+                  line=function.__code__.co_firstlineno, source=_source(function), skipped=skip,
+                  recompiles=tuple(recompiles), failures=tuple(failures),
+                  effects=records[-1].effects if records else (), records=records,
                   exits=exits if exits is not None else counts_of(entries),
                   inlined=records[-1].inlined if records else (),
                   retired=tuple(entry.retired for entry in entries if entry.retired),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import stat
 import struct
 import sys
 from typing import List, Optional
@@ -29,12 +30,11 @@ def path_of_process() -> str:
 
 
 class PerfMap:
-    """The file of this process, and its lines, which a forked child repeats in its own file."""
+    """The file of this process, and its lines. A forked child writes them to its own file, too."""
 
     def __init__(self) -> None:
         self._lines: List[str] = []
-        self._descriptor: Optional[int] = None
-        self._is_broken = False
+        self._is_begun = self._is_broken = False
         fork_safety.in_child(self)
 
     def add(self, address: int, functions: List[Symbol], name: str, symbol: str) -> None:
@@ -48,31 +48,32 @@ class PerfMap:
 
     def forked(self) -> None:
         """Write the lines to the file of a child."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-        self._descriptor = None
+        self._is_begun = False
         self._write("".join(self._lines))
 
     def _write(self, text: str) -> None:
+        """Append to the file, which is not kept open: a program may close descriptors that it does not know."""
         if self._is_broken:
             return
         try:
-            if self._descriptor is None:
-                self._descriptor = _opened(path_of_process())
-            os.write(self._descriptor, text.encode())
+            descriptor = _opened(path_of_process(), self._is_begun)
+            self._is_begun = True
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(text.encode())
         except OSError as error:
             self._is_broken = True
             logger.warning("%s: kernels have no names in perf: %s", VARIABLE, error)
 
 
-def _opened(path: str) -> int:
-    """A descriptor of a file to which other users cannot write. An older process of that number may have left it."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+def _opened(path: str, is_begun: bool) -> int:
+    """A descriptor of a file of this user. Lines of an older process with the same number are dropped."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     descriptor = os.open(path, flags, 0o600)
     try:
-        if os.fstat(descriptor).st_uid != os.geteuid():
-            raise PermissionError("%s belongs to another user" % path)
-        if not _python_writes():
+        found = os.fstat(descriptor)
+        if found.st_uid != os.geteuid() or not stat.S_ISREG(found.st_mode):
+            raise PermissionError("%s is no file of this user" % path)
+        if not is_begun and not _python_writes():
             os.ftruncate(descriptor, 0)
     except BaseException:
         os.close(descriptor)

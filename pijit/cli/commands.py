@@ -50,13 +50,13 @@ REPORT = (("--report",), {"metavar": "FILE", "help": "write a page on what was c
 
 
 def run_program(arguments: List[str]) -> int:
-    """`python -m pijit script.py`: run it; `--report` asks for a page, `--profile` for the times of its functions."""
+    """`python -m pijit script.py`: run it. `--report` writes a page, `--profile` prints the times of functions."""
     known = _parsed("", arguments, REPORT, PROFILE, CHECK, EAGER, BACKEND, INTERPRET, KERNELS, *SCRIPT)
     return _run_profiled(known) if known.profile else _run(known, _write_files)
 
 
 def _run_profiled(known: argparse.Namespace) -> int:
-    from pijit.profiling import Profile
+    from pijit.reporting.profile import Profile
 
     profile = Profile()
 

@@ -1,4 +1,6 @@
-"""Tables of profiles: functions with their kernels, bytecode and exits, as text. `pijit/profiling.py` has the profiles.
+"""Tables of profiles: functions with their kernels, bytecode and exits, as text.
+
+`profile.py` and `report.py` call it.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ Row = Tuple[Tuple[str, ...], str]
 def time_text(seconds: float) -> str:
     """A time with three digits, such as `1.25 ms`; times below a nanosecond are 0."""
     for unit, name in _UNITS:
-        if seconds >= 0.9995 * unit:
-            return "{:.{}f} {}".format(seconds / unit, max(2 - len(str(int(seconds / unit * 1.0005))) + 1, 0), name)
+        if seconds >= unit:
+            return "{:.{}f} {}".format(seconds / unit, _decimals(seconds / unit), name)
     return "0"
 
 
@@ -28,8 +30,13 @@ def size_text(size: int) -> str:
     """A number of bytes with three digits, such as `80.0 MB`."""
     for unit, name in _SIZES:
         if size >= unit:
-            return "{:.{}f} {}".format(size / unit, max(3 - len(str(int(size / unit))), 0), name)
+            return "{:.{}f} {}".format(size / unit, _decimals(size / unit), name)
     return "{} B".format(size) if size else ""
+
+
+def _decimals(number: float) -> int:
+    """How many decimals show three digits of a number."""
+    return max(3 - len(str(int(number))), 0)
 
 
 def profile_text(profile: Any) -> str:
@@ -72,7 +79,7 @@ def _rows(one: Any, whole: float, with_exits: bool) -> Iterator[Row]:
 
 def _label(kernel: Any) -> str:
     if not kernel.first:
-        return kernel.name
+        return str(kernel.name)
     lines = "line {}" if kernel.first == kernel.last else "lines {}-{}"
     return "{}, {}".format(kernel.name, lines.format(kernel.first, kernel.last))
 

@@ -118,14 +118,33 @@ def test_a_link_is_not_followed(tmp_path):
     target.write_text("kept")
     os.symlink(str(target), str(tmp_path / "perf.map"))
     with pytest.raises(OSError):
-        perf_map._opened(str(tmp_path / "perf.map"))
+        perf_map._opened(str(tmp_path / "perf.map"), is_begun=False)
     assert target.read_text() == "kept"
 
 
 def test_lines_of_an_older_process_go(tmp_path):
     (tmp_path / "perf.map").write_text("1000 10 stale\n")
-    os.close(perf_map._opened(str(tmp_path / "perf.map")))
+    os.close(perf_map._opened(str(tmp_path / "perf.map"), is_begun=False))
     assert (tmp_path / "perf.map").read_text() == ""
+
+
+def test_a_file_that_cannot_be_written_is_logged_once(run, tmp_path):
+    (errors, _), = run("""
+        import logging
+        from pijit.core.kernel import perf_map
+        logged = []
+        handler = logging.Handler()
+        handler.emit = lambda record: logged.append(record.getMessage())
+        logging.getLogger("pijit").addHandler(handler)
+        perf_map.PATH = "/no/such/folder/%d"
+        for number in (3.0, 5.0):
+            names = {}
+            exec("def f(x):\\n  s = 0.0\\n  for i in range(len(x)): s += x[i] * %r\\n  return s" % number, names)
+            f = pijit.jit(names["f"], jit_config={"cache": False})
+            assert f(np.ones(3)) == f(np.ones(3)) == 3.0 * number
+        tell((logged, None))
+    """, PIJIT_PERF="1")
+    assert len(errors) == 1 and errors[0].startswith("PIJIT_PERF: kernels have no names in perf: ")
 
 
 def test_a_file_that_is_no_object_file_has_no_symbols():

@@ -1,8 +1,8 @@
 """Profiles: the counts and times of calls and kernels while profiling is on, by function and kernel.
 
-The extension modules count. `pijit/profiling.py` calls `begin`, `end` and `profiles_since`. While profiling is on,
-`function_state` tells about each new entry. Several profiles may be on at a time: counts only grow, and each profile
-takes the differences to its start.
+The extension modules count. `pijit/reporting/profile.py` calls `begin`, `end` and `profiles_since`. While profiling
+is on, `function_state` tells about each new entry. Several profiles may be on at a time. Counts only grow, and each
+profile takes the differences to its start.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pijit.core.entries.entry import Entry
 from pijit.core.exit_counts import Counted, exit_counts
 from pijit.core.function_state import State, all_states, set_entry_watch
 from pijit.core.named_tuples import NamedTuple
-from pijit.core.profile_records import FunctionPlace, FunctionProfile, KernelProfile
+from pijit.core.profiling.records import FunctionPlace, FunctionProfile, KernelProfile
 
 _NS = 1e-9
 NO_TIMES = (0, 0, 0, 0, 0)

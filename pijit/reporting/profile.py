@@ -8,19 +8,20 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any, Callable, Optional, Tuple
 
-from pijit.core.profile_records import FunctionProfile
+from pijit.core.profiling.records import FunctionProfile
 from pijit.core.pythons import why_not_python
+from pijit.names import count_of
 from pijit.plain_functions import unbound
 
 if TYPE_CHECKING:
-    from pijit.core.profiles import ProfileStart
+    from pijit.core.profiling.collection import ProfileStart
 
 
 class Profile:
     """Result of `pijit.profile`: times and counts of calls and kernels; `str()` shows them as a table.
 
     It collects between `start` and `stop`, or inside a `with` statement, on all threads. It can be read meanwhile.
-    A second `start` begins anew.
+    A second `start` begins a new measurement.
 
     Attributes:
         functions: profiles of the functions that were called, the hottest first, with name, filename, line, calls,
@@ -48,14 +49,14 @@ class Profile:
         _Newest.profile = self
         self._taken = ()
         if why_not_python() is None:
-            from pijit.core.profiles import begin
+            from pijit.core.profiling.collection import begin
 
             self._start = begin()
 
     def stop(self) -> None:
         """Collect no more; nothing happens if it does not collect."""
         if self._start is not None:
-            from pijit.core.profiles import end
+            from pijit.core.profiling.collection import end
 
             self._taken, self._start = self.functions, None
             end()
@@ -72,7 +73,7 @@ class Profile:
         """The profiles of functions so far."""
         if self._start is None:
             return self._taken
-        from pijit.core.profiles import profiles_since
+        from pijit.core.profiling.collection import profiles_since
 
         return tuple(one for one in profiles_since(self._start) if not self._only or one[:3] in self._only)
 
@@ -102,7 +103,7 @@ class Profile:
         return profile_text(self)
 
     def __repr__(self) -> str:
-        return "<profile of {} functions, {}>".format(len(self.functions), "on" if self.is_on else "off")
+        return "<profile of {}, {}>".format(count_of(len(self.functions), "function"), "on" if self.is_on else "off")
 
 
 class _Newest:

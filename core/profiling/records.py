@@ -1,6 +1,6 @@
 """Records of profiles: plain data about calls and kernel runs, which reports and tables read.
 
-`core/profiles.py` creates them. This module must not import an extension module: all Pythons import it.
+`collection.py` creates them. This module must not import an extension module: all Pythons import it.
 """
 
 from __future__ import annotations
