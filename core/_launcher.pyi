@@ -179,6 +179,12 @@ def kernel_times() -> List[Tuple[Launcher, int, int, int, int, int]]:
     The time of runs that were not timed is estimated. Bytes are those of the arrays that kernels got and returned.
     """
 
+def begin_span() -> Tuple[int, int]:
+    """Begin a span of time of this thread; what `end_span` takes. Calls and kernel runs are spans, too."""
+
+def end_span(span: Tuple[int, int]) -> int:
+    """End a span; the nanoseconds that were spent in no span inside it."""
+
 def resume() -> None:
     """Show bytecode the requests that a poll exit has held back; the instruction after this call handles them."""
 

@@ -46,6 +46,7 @@ from pijit.core.kernel.compile_permission import TooEarly
 from pijit.core.kernel.fork_safety import Turn
 from pijit.core.kernel.shared import kernels_of
 from pijit.core.pipeline import Start, make_entry
+from pijit.core.profiling.watcher import compiling, entry_made
 from pijit.core.reasons import REASONS, Reason, reason
 from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
 from pijit.guards.program import NO_GUARD
@@ -58,7 +59,6 @@ _exits = logging.getLogger("pijit.exits")
 
 _states: "weakref.WeakValueDictionary[int, State]" = weakref.WeakValueDictionary()
 _callees: "weakref.WeakValueDictionary[Any, State]" = weakref.WeakValueDictionary()
-_entry_watch: Optional[Callable[["State", Entry], None]] = None
 
 
 class State:
@@ -195,7 +195,8 @@ class State:
         if not self._turn.take():
             return busy
         try:
-            return serve(*args) if self.budget is None else self._within_budget(serve, *args)
+            with compiling(self):
+                return serve(*args) if self.budget is None else self._within_budget(serve, *args)
         except (RecursionError, CacheLimitWarning, FullGraphError, RecompileError, TypeHintWarning):
             raise  # the hook handles RecursionError; the user has asked for the others
         except LinkError as error:
@@ -337,8 +338,7 @@ class State:
         if entry.reports.breaks and one_graph(self.config):
             raise FullGraphError(self.py_func.__qualname__, entry.reports.breaks, one_graph(self.config))
         self.entries.append(entry)
-        if _entry_watch is not None:
-            _entry_watch(self, entry)
+        entry_made(self, entry)
         if entry.reports.why:
             self.recompiles.append(entry.reports.why)
         if entry.feedback.observers:
@@ -401,12 +401,6 @@ class State:
 def all_states() -> List[State]:
     """The states of all functions."""
     return list(_states.values()) + list(_callees.values())
-
-
-def set_entry_watch(watch: Optional[Callable[[State, Entry], None]]) -> None:
-    """Call a function for each entry that is made; None: none."""
-    global _entry_watch
-    _entry_watch = watch
 
 
 def reset() -> None:

@@ -7,14 +7,15 @@ profile takes the differences to its start.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, ContextManager, Dict, List, Tuple
 
 from pijit.core import _hook, _launcher
 from pijit.core.entries.entry import Entry
 from pijit.core.exit_counts import Counted, exit_counts
-from pijit.core.function_state import State, all_states, set_entry_watch
+from pijit.core.function_state import State, all_states
 from pijit.core.named_tuples import NamedTuple
 from pijit.core.profiling.records import FunctionPlace, FunctionProfile, KernelProfile
+from pijit.core.profiling.watcher import Watcher, set_watcher
 
 _NS = 1e-9
 NO_TIMES = (0, 0, 0, 0, 0)
@@ -49,13 +50,44 @@ class ProfileStart(NamedTuple):
     times: Dict[int, Tuple[int, ...]]
     counts: Dict[int, LauncherCounts]
     calls: Dict[int, Tuple[int, int]]
+    compiling: Dict[FunctionPlace, int]
 
 
 class _Use:
-    """The number of profiles that are on, and the kernels of all entries meanwhile, by the number of their launcher."""
+    """What is known while profiling is on.
+
+    Attributes:
+        count: the number of profiles that are on.
+        kernels: the kernels of all entries, by the identity of their launcher.
+        compiling: the nanoseconds in which functions were compiled.
+    """
 
     count = 0
     kernels: Dict[int, ProfiledKernel] = {}
+    compiling: Dict[FunctionPlace, int] = {}
+
+
+class _Watch(Watcher):
+    """Learns about entries, and takes the time of compilations."""
+
+    def entry_made(self, state: State, entry: Entry) -> None:
+        _note(state, entry)
+
+    def compiling(self, state: State) -> ContextManager[Any]:
+        return _Compiling(place_of(state.py_func))
+
+
+class _Compiling:
+    """Context manager for a compilation: its time counts for a function."""
+
+    def __init__(self, place: FunctionPlace) -> None:
+        self._place = place
+
+    def __enter__(self) -> None:
+        self._span = _launcher.begin_span()
+
+    def __exit__(self, *exception: Any) -> None:
+        _Use.compiling[self._place] = _Use.compiling.get(self._place, 0) + _launcher.end_span(self._span)
 
 
 def begin() -> ProfileStart:
@@ -65,10 +97,11 @@ def begin() -> ProfileStart:
         for state in all_states():
             for entry in state.entries:
                 _note(state, entry)
-        set_entry_watch(_note)
+        set_watcher(_Watch())
         _launcher.set_profiling(True)
         _hook.set_profiling(True)
-    return ProfileStart(_times(), {number: _counts(one) for number, one in _Use.kernels.items()}, _calls())
+    return ProfileStart(_times(), {number: _counts(one) for number, one in _Use.kernels.items()}, _calls(),
+                        dict(_Use.compiling))
 
 
 def end() -> None:
@@ -77,8 +110,9 @@ def end() -> None:
     if not _Use.count:
         _hook.set_profiling(False)
         _launcher.set_profiling(False)
-        set_entry_watch(None)
+        set_watcher(None)
         _Use.kernels.clear()
+        _Use.compiling.clear()
 
 
 def profiles_since(start: ProfileStart) -> List[FunctionProfile]:
@@ -91,12 +125,16 @@ def profiles_since(start: ProfileStart) -> List[FunctionProfile]:
             one = found.get(place) or FunctionProfile(*place)
             found[place] = one._replace(calls=one.calls + calls - before[0],
                                         bytecode=one.bytecode + (ns - before[1]) * _NS)
+    for place, ns in _Use.compiling.items():
+        one = found.get(place) or FunctionProfile(*place)
+        found[place] = one._replace(compiling=(ns - start.compiling.get(place, 0)) * _NS)
     kernels, counters = _kernels_since(start)
     for place in kernels:
         one = found.get(place) or FunctionProfile(*place)
         found[place] = one._replace(kernels=tuple(sorted(kernels[place].values(), key=lambda each: each[1:3])),
                                     exits=exit_counts(counters.get(place, ())))
-    return sorted(found.values(), key=lambda one: -one.seconds)
+    ran = [one for one in found.values() if one.calls or one.kernels or one.compiling]
+    return sorted(ran, key=lambda one: -one.seconds)
 
 
 Kernels = Dict[FunctionPlace, Dict[Any, KernelProfile]]

@@ -48,8 +48,9 @@ class FunctionProfile(NamedTuple):
     Attributes:
         name, filename, line: the function.
         calls: the number of calls; those that compiled code makes of functions that are compiled with it are left out.
-        bytecode: seconds in its bytecode and in functions that this calls: the time of the calls without kernels, and
-            without calls of other jitted functions.
+        bytecode: seconds in its bytecode and in functions that this calls. It is the time of the calls without kernels,
+            without compilations, and without calls of other jitted functions.
+        compiling: seconds in which calls of it were captured and compiled.
         kernels: its kernels, by line.
         exits: how often the kernels were left early, and re-entered.
     """
@@ -59,6 +60,7 @@ class FunctionProfile(NamedTuple):
     line: int
     calls: int = 0
     bytecode: float = 0.0
+    compiling: float = 0.0
     kernels: Tuple[KernelProfile, ...] = ()
     exits: ExitCounts = ExitCounts()
 
@@ -70,4 +72,4 @@ class FunctionProfile(NamedTuple):
     @property
     def seconds(self) -> float:
         """Seconds in all."""
-        return self.bytecode + self.in_kernels
+        return self.bytecode + self.compiling + self.in_kernels

@@ -25,9 +25,10 @@ class Profile:
 
     Attributes:
         functions: profiles of the functions that were called, the hottest first, with name, filename, line, calls,
-            bytecode (seconds), kernels, in_kernels, seconds, exits. A kernel has name, first, last (lines), runs, timed
-            (runs that were timed), seconds, bytes_in, bytes_out. The exits are those of `pijit.info`.
-        seconds: the time of all calls, over all threads: `in_kernels` and `in_bytecode`.
+            bytecode and compiling (seconds), kernels, in_kernels, seconds, exits. A kernel has name, first, last
+            (lines), runs, timed (runs that were timed), seconds, bytes_in, bytes_out. The exits are those of
+            `pijit.info`.
+        seconds: the time of all calls, over all threads: `in_kernels`, `in_bytecode` and `in_compiler`.
     """
 
     __slots__ = ("_only", "_start", "_taken")
@@ -88,9 +89,14 @@ class Profile:
         return sum(one.bytecode for one in self.functions)
 
     @property
+    def in_compiler(self) -> float:
+        """Seconds in which calls were captured and compiled."""
+        return sum(one.compiling for one in self.functions)
+
+    @property
     def seconds(self) -> float:
         """Seconds in calls."""
-        return self.in_kernels + self.in_bytecode
+        return sum(one.seconds for one in self.functions)
 
     def of(self, name: str, filename: str, line: int) -> FunctionProfile:
         """The profile of the functions with this definition; without calls if there were none."""

@@ -41,19 +41,22 @@ def _decimals(number: float) -> int:
 
 def profile_text(profile: Any) -> str:
     """A profile: its totals, then its functions, the hottest first."""
-    whole, inside = profile.seconds, profile.in_kernels
-    head = "profile: {} in {} of jitted functions: {} in kernels ({}), {} in bytecode".format(
-        time_text(whole), count_of(sum(one.calls for one in profile.functions), "call"), time_text(inside),
-        _share(inside, whole), time_text(whole - inside))
-    if not profile.functions:
+    functions = profile.functions
+    if not functions:
         return "profile: no jitted function was called"
-    rows = [row for one in profile.functions for row in _rows(one, whole, True)]
-    return "\n".join([head, "", *_table(rows), *_footer(profile.functions)])
+    whole, inside = sum(one.seconds for one in functions), sum(one.in_kernels for one in functions)
+    compiling = sum(one.compiling for one in functions)
+    head = "profile: {} in {} of jitted functions: {} in kernels ({}), {} in bytecode{}".format(
+        time_text(whole), count_of(sum(one.calls for one in functions), "call"), time_text(inside),
+        _share(inside, whole), time_text(sum(one.bytecode for one in functions)),
+        ", {} to compile them".format(time_text(compiling)) if compiling else "")
+    rows = [row for one in functions for row in _rows(one, whole, True)]
+    return "\n".join([head, "", *_table(rows), *_footer(functions)])
 
 
 def function_lines(one: Any) -> List[str]:
     """The lines about one function, for its report."""
-    if not one.calls and not one.kernels:
+    if not one.seconds:
         return ["it was not called while profiling was on"]
     return [*_table(list(_rows(one, one.seconds, False))), *_footer([one])]
 
@@ -70,6 +73,7 @@ def _rows(one: Any, whole: float, with_exits: bool) -> Iterator[Row]:
     parts = [(kernel.seconds, _cells(kernel.seconds, whole, kernel.runs, kernel), _label(kernel))
              for kernel in one.kernels]
     parts += [(one.bytecode, _cells(one.bytecode, whole, one.calls), "bytecode")] * bool(one.calls)
+    parts += [(one.compiling, _cells(one.compiling, whole, 0), "compiling")] * bool(one.compiling)
     for _, cells, label in sorted(parts, key=lambda part: -part[0]):
         yield cells, "  " + label
     for _, items in one.exits.lists if with_exits else ():

@@ -77,8 +77,8 @@ def test_times_add_up_to_the_time_of_the_calls():
             slow(x)
         whole = time.perf_counter() - start
     one = row(profile, slow)
-    assert one.seconds == pytest.approx(one.bytecode + sum(kernel.seconds for kernel in one.kernels))
-    assert profile.seconds == pytest.approx(profile.in_kernels + profile.in_bytecode)
+    assert one.compiling == 0 and one.seconds == pytest.approx(one.bytecode + sum(kernel.seconds for kernel in one.kernels))
+    assert profile.seconds == pytest.approx(profile.in_kernels + profile.in_bytecode + profile.in_compiler)
     assert 0.95 * 0.2 <= one.bytecode <= profile.seconds <= whole
     assert 0 < one.in_kernels < whole - 0.2
 
@@ -153,6 +153,21 @@ def test_functions_and_entries_made_meanwhile_are_counted():
     one = row(profile, scaled)
     assert one.calls == 10 and sum(kernel.runs for kernel in one.kernels) == 10
     assert all(kernel.name.startswith("k") and kernel.first for kernel in one.kernels)
+
+
+def test_compiling_is_told_from_bytecode():
+    scaled, x = make_scaled(), np.ones(4)
+    with pijit.profile() as profile:
+        start = time.perf_counter()
+        for _ in range(3):
+            scaled(x, x)
+        whole = time.perf_counter() - start
+    one = row(profile, scaled)
+    assert 0 < one.bytecode < one.compiling < profile.seconds <= whole
+    assert "compiling" in str(profile) and " to compile them" in str(profile)
+    with pijit.profile() as profile:
+        scaled(x, x)
+    assert row(profile, scaled).compiling == profile.in_compiler == 0 and "compiling" not in str(profile)
 
 
 def test_exits_and_reentries_since_the_start():

@@ -236,6 +236,25 @@ profiling_set(PyObject *Py_UNUSED(module), PyObject *on)
 }
 
 PyObject *
+python_span_begin(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
+{
+    Span span;
+    span_begin(&span);
+    return Py_BuildValue("(LL)", (long long)span.start, (long long)span.outside_ns);
+}
+
+PyObject *
+python_span_end(PyObject *Py_UNUSED(module), PyObject *span)
+{
+    long long start, outside_ns;
+    if (!PyArg_ParseTuple(span, "LL:end_span", &start, &outside_ns)) {
+        return NULL;
+    }
+    Span ended = {start, outside_ns};
+    return PyLong_FromLongLong(span_end(&ended));
+}
+
+PyObject *
 kernel_times(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
 {
     PyObject *result = PyList_New(0); /* new: the result */

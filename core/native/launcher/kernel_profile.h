@@ -51,5 +51,7 @@ int64_t span_end(Span *span);
 /* Functions of the module; its stub has their meaning. */
 PyObject *profiling_set(PyObject *module, PyObject *on);
 PyObject *kernel_times(PyObject *module, PyObject *unused);
+PyObject *python_span_begin(PyObject *module, PyObject *unused);
+PyObject *python_span_end(PyObject *module, PyObject *span);
 
 #endif
