@@ -106,7 +106,8 @@ class Profile:
     def __str__(self) -> str:
         from pijit.reporting.profile_table import profile_text
 
-        return profile_text(self)
+        refusal = why_not_python()
+        return profile_text(self) if refusal is None else "profile: nothing was measured: {}".format(refusal)
 
     def __repr__(self) -> str:
         return "<profile of {}, {}>".format(count_of(len(self.functions), "function"), "on" if self.is_on else "off")
