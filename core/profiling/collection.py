@@ -100,7 +100,7 @@ def begin() -> ProfileStart:
         set_watcher(_Watch())
         _launcher.set_profiling(True)
         _hook.set_profiling(True)
-    return ProfileStart(_times(), {number: _counts(one) for number, one in _Use.kernels.items()}, _calls(),
+    return ProfileStart(_times(), {number: _counts(one) for number, one in list(_Use.kernels.items())}, _calls(),
                         dict(_Use.compiling))
 
 
@@ -125,7 +125,7 @@ def profiles_since(start: ProfileStart) -> List[FunctionProfile]:
             one = found.get(place) or FunctionProfile(*place)
             found[place] = one._replace(calls=one.calls + calls - before[0],
                                         bytecode=one.bytecode + (ns - before[1]) * _NS)
-    for place, ns in _Use.compiling.items():
+    for place, ns in list(_Use.compiling.items()):
         one = found.get(place) or FunctionProfile(*place)
         found[place] = one._replace(compiling=(ns - start.compiling.get(place, 0)) * _NS)
     kernels, counters = _kernels_since(start)
@@ -149,7 +149,7 @@ def _kernels_since(start: ProfileStart) -> Tuple[Kernels, Dict[FunctionPlace, Li
         place = known.place if known is not None else FunctionPlace(launcher.name, "", 0)
         name, first, last = (known.counted.name, known.first, known.last) if known is not None else ("kernel", 0, 0)
         more = [now - then for now, then in zip(times, start.times.get(id(launcher), NO_TIMES))]
-        if not more[0]:
+        if not any(more):
             continue
         of_place = kernels.setdefault(place, {})
         one = of_place.get((name, first, last)) or KernelProfile(name, first, last, 0, 0, 0.0, 0, 0)

@@ -104,8 +104,10 @@ PyObject *
 call_times(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
 {
     PyObject *result = PyList_New(0); /* new: the result */
-    for (Py_ssize_t i = 0; result != NULL && functions != NULL && i < PyList_GET_SIZE(functions); i++) {
-        PyObject *function = PyList_GET_ITEM(functions, i); /* borrowed from the list, which only grows */
+    PyObject *called = functions;     /* owned: a garbage collection may run code that ends profiling */
+    Py_XINCREF(called);
+    for (Py_ssize_t i = 0; result != NULL && called != NULL && i < PyList_GET_SIZE(called); i++) {
+        PyObject *function = PyList_GET_ITEM(called, i); /* borrowed from the list, which only grows */
         const CallProfile *one = counts_of(function);
         PyObject *row = Py_BuildValue("(OLL)", function, one->calls, (long long)one->ns); /* owned */
         if (row == NULL || PyList_Append(result, row) < 0) {
@@ -113,5 +115,6 @@ call_times(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
         }
         Py_XDECREF(row);
     }
+    Py_XDECREF(called);
     return result;
 }

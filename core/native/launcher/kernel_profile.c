@@ -106,7 +106,7 @@ profile_of(Launcher *launcher)
         return self;
     }
     if (self == NULL) {
-        self = launcher->profile = PyMem_New(KernelProfile, 1);
+        self = launcher->profile = PyMem_Calloc(1, sizeof(KernelProfile));
     }
     if (self == NULL || profiled == NULL || PyList_Append(profiled, (PyObject *)launcher) < 0) {
         PyErr_Clear();
@@ -258,8 +258,10 @@ PyObject *
 kernel_times(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
 {
     PyObject *result = PyList_New(0); /* new: the result */
-    for (Py_ssize_t i = 0; result != NULL && profiled != NULL && i < PyList_GET_SIZE(profiled); i++) {
-        PyObject *launcher = PyList_GET_ITEM(profiled, i); /* borrowed from the list, which only grows */
+    PyObject *launchers = profiled;   /* owned: a garbage collection may run code that ends profiling */
+    Py_XINCREF(launchers);
+    for (Py_ssize_t i = 0; result != NULL && launchers != NULL && i < PyList_GET_SIZE(launchers); i++) {
+        PyObject *launcher = PyList_GET_ITEM(launchers, i); /* borrowed from the list, which only grows */
         const KernelProfile *one = ((Launcher *)launcher)->profile;
         PyObject *row = Py_BuildValue("(OLLLLL)", launcher, one->runs, one->timed, (long long)one->ns,
                                       (long long)one->bytes_in, (long long)one->bytes_out); /* owned */
@@ -268,5 +270,6 @@ kernel_times(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
         }
         Py_XDECREF(row);
     }
+    Py_XDECREF(launchers);
     return result;
 }
