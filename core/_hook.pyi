@@ -156,6 +156,15 @@ def set_error_handler(callable: Optional[Callable[[CodeType, BaseException], obj
     The original code runs in each case. With None, sys.unraisablehook gets the faults (3.7: stderr).
     """
 
+def set_profiling(on: bool) -> None:
+    """Count the calls of jitted functions and gradient functions, and their time, from now on, or no longer."""
+
+def call_times() -> List[Tuple[Any, int, int]]:
+    """(function, calls, ns) of each function that was called since profiling is on.
+
+    The time is without that of kernels, and without that of other such functions that the calls have made.
+    """
+
 def set_rebuild(callable: Callable[[FunctionType], object]) -> None:
     """Unpickle a JitFunction that has no global name by callable(py_func); until this is set, by its own type."""
 

@@ -4,7 +4,7 @@ core/native/launcher/abi.h has the protocol between launcher and kernels, core/n
 the runtime table.
 """
 
-from typing import Any, Callable, Dict, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -169,6 +169,21 @@ class Launcher:
 
 def threads() -> Tuple[int, int, int]:
     """Number of threads that a loop of this thread may use, of helpers that were started, of loops that were shared."""
+
+def set_profiling(on: bool) -> None:
+    """Count the runs of kernels and their time from now on, or no longer."""
+
+def kernel_times() -> List[Tuple[Launcher, int, int, int, int, int]]:
+    """(launcher, runs, timed runs, ns, bytes in, bytes out) of each launcher that has run since profiling is on.
+
+    The time of runs that were not timed is estimated. Bytes are those of the arrays that kernels got and returned.
+    """
+
+def begin_span() -> Tuple[int, int]:
+    """Begin a span of time of this thread; what `end_span` takes. Calls and kernel runs are spans, too."""
+
+def end_span(span: Tuple[int, int]) -> int:
+    """End a span; the nanoseconds that were spent in no span inside it."""
 
 def resume() -> None:
     """Show bytecode the requests that a poll exit has held back; the instruction after this call handles them."""

@@ -46,6 +46,7 @@ from pijit.core.kernel.compile_permission import TooEarly
 from pijit.core.kernel.fork_safety import Turn
 from pijit.core.kernel.shared import kernels_of
 from pijit.core.pipeline import Start, make_entry
+from pijit.core.profiling.watcher import compiling, entry_made
 from pijit.core.reasons import REASONS, Reason, reason
 from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
 from pijit.guards.program import NO_GUARD
@@ -194,7 +195,8 @@ class State:
         if not self._turn.take():
             return busy
         try:
-            return serve(*args) if self.budget is None else self._within_budget(serve, *args)
+            with compiling(self):
+                return serve(*args) if self.budget is None else self._within_budget(serve, *args)
         except (RecursionError, CacheLimitWarning, FullGraphError, RecompileError, TypeHintWarning):
             raise  # the hook handles RecursionError; the user has asked for the others
         except LinkError as error:
@@ -336,6 +338,7 @@ class State:
         if entry.reports.breaks and one_graph(self.config):
             raise FullGraphError(self.py_func.__qualname__, entry.reports.breaks, one_graph(self.config))
         self.entries.append(entry)
+        entry_made(self, entry)
         if entry.reports.why:
             self.recompiles.append(entry.reports.why)
         if entry.feedback.observers:
@@ -395,22 +398,27 @@ class State:
         return reason("PJ301", guard=outcome.failure, **({"line": line} if line else {}))
 
 
+def all_states() -> List[State]:
+    """The states of all functions."""
+    return list(_states.values()) + list(_callees.values())
+
+
 def reset() -> None:
     """Drop everything that captures and calls have shown, for all functions."""
-    for state in list(_states.values()) + list(_callees.values()):
+    for state in all_states():
         state.reset()
 
 
 @atexit.register
 def show_exits() -> None:
     """Log the exit counts of all functions."""
-    for state in list(_states.values()) + list(_callees.values()):
+    for state in all_states():
         state.show_exits()
 
 
 def forget(because: str) -> None:
     """Drop the entries of all functions; kernels stay."""
-    for state in list(_states.values()) + list(_callees.values()):
+    for state in all_states():
         state.forget(because)
 
 

@@ -14,11 +14,12 @@ SUBCOMMANDS = commands.SUBCOMMANDS
 def usage() -> str:
     """The text that `python -m pijit --help` prints."""
     width = max(map(len, SUBCOMMANDS))
-    lines = ["usage: python -m pijit [--report FILE] [--check] [--backend numba|python] SCRIPT [ARGUMENTS ...]",
-             "       python -m pijit [--report FILE] [--check] [--backend numba|python] -m MODULE [ARGUMENTS ...]",
+    lines = ["usage: python -m pijit [OPTIONS] SCRIPT [ARGUMENTS ...]",
+             "       python -m pijit [OPTIONS] -m MODULE [ARGUMENTS ...]",
              "       python -m pijit COMMAND ...", "       python -m pijit --version", "",
              "Runs a Python program with each function of its own modules jitted. Its files stay as they are.", "",
              "  -m MODULE       run a module, as python -m does; installed modules are not jitted",
+             "  --profile       print at the end where the time of the functions went",
              "  --report FILE   write a page on what was compiled",
              "  --eager         compile each function at its first call, not when it has earned it",
              "  --check         compare each call with a plain one, and raise if anything differs",

@@ -17,7 +17,7 @@ from pijit.plain_functions import plain_twin, unbound
 from pijit.reporting.report import Report
 
 
-def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
+def explain(f: Callable[..., Any], *args: Any, profile: bool = False, **kwargs: Any) -> Report:
     """Report how pijit compiles a function, and why parts of it stay bytecode.
 
     With arguments, captures the function for them without calling it and without changing what a later call does.
@@ -28,17 +28,26 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
         f: a function, jitted or not; a class decorated with `jit` that defines nothing to compile; or the result of
             `grad`.
         args, kwargs: arguments as for a call.
+        profile: show the times of the newest `pijit.profile` beside the lines. It does not run the function. Pass an
+            argument of `f` that has this name by position.
 
     Returns:
         The report; print it.
 
     Raises:
         TypeError: `f` is not a Python function or a jitted one, or a class with methods that should be passed instead;
-            or it is a gradient function, and there are no arguments.
+            or it is a gradient function, and there are no arguments; or `profile` is no bool, or is True for a class
+            or a gradient function.
+        ValueError: `profile` is True, and there is no profile.
 
     Example:
         >>> print(pijit.explain(f, x))      # doctest: +SKIP
     """
+    if not isinstance(profile, bool):
+        raise TypeError("explain: profile must be True or False, not {!r}; pass an argument of f that has this name by "
+                        "position".format(profile))
+    if profile:
+        return _profiled(f, explain(f, *args, **kwargs))
     if is_written(f):
         return _class_report(f)  # type: ignore[arg-type]
     if hasattr(type(f), "gradient_report"):
@@ -66,6 +75,21 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
                     for callee in callees.values())
     return _report(py_func, state.skip, entries, state.recompiles, failures,
                    counts_of(state.entries))._replace(callees=reports)
+
+
+def _profiled(f: Any, report: Any) -> Report:
+    """A report with the newest profile of its function and of its callees."""
+    from pijit.reporting.profile import newest
+
+    if is_written(f) or not isinstance(report, Report):
+        raise TypeError("explain: profile must be False for {!r}, which is no function".format(f))
+    found = newest()
+
+    def profiled(one: Report) -> Report:
+        return one._replace(profile=found.of(one.name, one.filename, one.line),
+                            callees=tuple(map(profiled, one.callees)))
+
+    return profiled(report)
 
 
 def _callable_with(function: types.FunctionType, args: Tuple[Any, ...]) -> bool:
@@ -99,8 +123,9 @@ def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
     newest = entries[-1:]
     guards = [guard for entry in newest for guard in entry.guards]
     return Report(name=function.__qualname__, filename=function.__code__.co_filename,
-                  source=_source(function), skipped=skip, recompiles=tuple(recompiles),
-                  failures=tuple(failures), effects=records[-1].effects if records else (), records=records,
+                  line=function.__code__.co_firstlineno, source=_source(function), skipped=skip,
+                  recompiles=tuple(recompiles), failures=tuple(failures),
+                  effects=records[-1].effects if records else (), records=records,
                   exits=exits if exits is not None else counts_of(entries),
                   inlined=records[-1].inlined if records else (),
                   retired=tuple(entry.retired for entry in entries if entry.retired),

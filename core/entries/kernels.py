@@ -21,6 +21,7 @@ from pijit.core.graph.kernel_key import graph_key
 from pijit.core.kernel.compile import ForkedError, Kernel, TooDeep, compile_graph
 from pijit.core.kernel.compile_permission import TooEarly
 from pijit.core.kernel.options import CompileOptions, flavour_of
+from pijit.core.profiling.watcher import compiling
 
 if TYPE_CHECKING:
     from pijit.core.function_state import State
@@ -87,21 +88,19 @@ def _preparer(state: State, kernel: Kernel) -> Any:
     weak = weakref.ref(state)
 
     def prepare() -> Any:
-        start = time.perf_counter()
+        start, alive = time.perf_counter(), weak()
         try:
-            with signals_deferred(), _hook.disabled():
+            with signals_deferred(), _hook.disabled(), compiling(alive):
                 return kernel.compile()
         except (TooDeep, ForkedError):
             return None
         except Exception as error:
             raise_asynchronous(error)
-            alive = weak()
             if alive is not None:
                 alive.fail("PJ902", error)
             return None
         finally:
-            known = weak()
-            if known is not None and known.budget is not None:
-                known.budget.charge(time.perf_counter() - start)
+            if alive is not None and alive.budget is not None:
+                alive.budget.charge(time.perf_counter() - start)
 
     return prepare

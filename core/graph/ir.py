@@ -268,6 +268,13 @@ class Graph:
         self.precision: Optional[str] = None
         self._next = 0
 
+    @property
+    def lineno(self) -> int:
+        """The line of the function where the segment starts; 0 if no operation and no block has a line."""
+        lines = (line for block in self.blocks
+                 for line in (block.lineno, *(op.lineno for op in block.ops if op.origin is HERE)) if line)
+        return next(lines, 0)
+
     def new_value(self, type: Type, hint: str = "") -> Value:
         value = Value(self._next, type, hint)
         self._next += 1

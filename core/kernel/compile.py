@@ -181,7 +181,7 @@ class Kernel:
         source = emitter.source("kernel")
         assert emitter.names.keys() - INTRINSICS.keys() == emitter.symbols.keys(), "see symbols"
         make = functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), self._on_disk,
-                                 self.flavour.fast)
+                                 self.flavour.fast, "%s:%d" % (self.name, graph.lineno))
         return Written(source, layout.words, make, emitter.causes.found, dict(emitter.symbols))
 
     def _write_function(self, graph: Graph, layout: FrameLayout) -> Written:
@@ -225,7 +225,7 @@ def _function(source: str, names: Dict[str, Any], name: str) -> Tuple[Any, Any]:
 
 
 def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning], on_disk: bool,
-                  fast: bool) -> Tuple[int, Any]:
+                  fast: bool, label: str) -> Tuple[int, Any]:
     """(address, owner) of the compiled source; each source is compiled once with the same symbols and ``fast``.
 
     The source has every type and constant that affects the machine code. Objects that leave by identity are in the
@@ -236,7 +236,7 @@ def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning
         if key in _compiled:
             _compiled.move_to_end(key)
             return _compiled[key]
-    made = codegen.compiled(source, names, symbols, on_disk, fast)
+    made = codegen.compiled(source, names, symbols, on_disk, fast, label)
     with fork_safety.remembering:
         _compiled[key] = made
         while len(_compiled) > MEMO_SIZE:

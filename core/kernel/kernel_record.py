@@ -59,7 +59,7 @@ def restored(record: KernelRecord, namespace: Tuple[Dict[str, Any], Dict[str, An
     code = find(record.key) if all(map(_is_here, record.symbols)) else None
     if code is None:
         return None
-    kernel, owner = codegen.linked(code)
+    kernel, owner = codegen.linked(code, record.name)
     program = GuardProgram(list(record.guards), list(record.fetch))
     return KernelFunction(program, launcher_of(record, kernel, owner), *namespace, left, other)
 

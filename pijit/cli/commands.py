@@ -45,12 +45,28 @@ INTERPRET = (("--interpret",), {"default": "", "metavar": "KERNELS", "help": "ke
 KERNELS = (("--kernels",), {"metavar": "FILE", "help": argparse.SUPPRESS})
 EAGER = (("--eager",), {"action": "store_true", "help": "compile each function at its first call"})
 TO = (("--to",), {"metavar": "FILE", "required": True, "help": "the archive of kernels to write"})
+PROFILE = (("--profile",), {"action": "store_true", "help": "print where the time of the functions went"})
 REPORT = (("--report",), {"metavar": "FILE", "help": "write a page on what was compiled"})
 
 
 def run_program(arguments: List[str]) -> int:
-    """`python -m pijit script.py`: run it, and write a page if `--report` asks for one."""
-    return _run(_parsed("", arguments, REPORT, CHECK, EAGER, BACKEND, INTERPRET, KERNELS, *SCRIPT), _write_files)
+    """`python -m pijit script.py`: run it. `--report` writes a page, `--profile` prints the times of functions."""
+    known = _parsed("", arguments, REPORT, PROFILE, CHECK, EAGER, BACKEND, INTERPRET, KERNELS, *SCRIPT)
+    return _run_profiled(known) if known.profile else _run(known, _write_files)
+
+
+def _run_profiled(known: argparse.Namespace) -> int:
+    from pijit.reporting.profile import Profile
+
+    profile = Profile()
+
+    def write(program: Any, known: argparse.Namespace) -> None:
+        profile.stop()
+        _write_files(program, known)
+        sys.stdout.write("\n{}\n".format(profile))
+
+    with profile:
+        return _run(known, write)
 
 
 def explain_program(arguments: List[str]) -> int:

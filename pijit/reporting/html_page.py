@@ -89,6 +89,8 @@ def _parts(report: Any, heading: str) -> Iterator[str]:
         yield "<p>{}</p>".format(escape(report.unseen.capitalize()))
     yield ('<div class="pj-columns"><div class="pj-picture" style="white-space:pre-line">{}</div>{}</div>'.format(
         svg_of(report).strip(), _source(report.annotated)))
+    if report.profile is not None:
+        yield '<h2>Profile</h2><pre class="pj-source">{}</pre>'.format(escape("\n".join(report.profile_lines)))
     for title, items in report.lists + [("effects", list(report.effects))] * bool(report.effects):
         yield "<h2>{}</h2><ul>{}</ul>".format(
             title.capitalize(), "".join("<li>{}</li>".format(escape(str(item))) for item in items))
@@ -100,7 +102,7 @@ def _source(lines: Sequence[Line]) -> str:
     """The source with marks and numbers before the lines, and notes below them."""
     if not lines:
         return ""
-    width = max(len(_shortened(line.mark)) for line in lines)
+    width = max(len(_before(line)) for line in lines)
     digits = max(len(str(line.number)) for line in lines)
     gutter = width + digits + 4
     return '<pre class="pj-source" style="{}">{}</pre>'.format(
@@ -110,12 +112,17 @@ def _source(lines: Sequence[Line]) -> str:
 def _row(line: Line, width: int, digits: int, gutter: int) -> str:
     """A line and its notes; each ends with a newline, which separates lines if there is no style sheet."""
     kind = "" if line.mark in ("", PLAIN) else " pj-mixed" if line.mark.endswith(PLAIN) else " pj-kernel"
-    before = "{:<{}} {:>{}} | ".format(_shortened(line.mark), width, line.number, digits)
+    before = "{:<{}} {:>{}} | ".format(_before(line), width, line.number, digits)
     row = '<span class="pj-line{}"><span class="pj-gutter"{}>{}</span>{}\n</span>'.format(
         kind, ' title="{}"'.format(escape(line.mark)) * (len(line.mark) > WIDEST), escape(before),
         escape(line.text.expandtabs()))
     return row + "".join('<span class="pj-line pj-note">{}{}\n</span>'.format(" " * gutter, escape(note))
                          for note in line.notes)
+
+
+def _before(line: Line) -> str:
+    """The mark of a line, and its time if there is one."""
+    return "{} {}".format(_shortened(line.mark), line.time).strip() if line.time else _shortened(line.mark)
 
 
 def _shortened(mark: str) -> str:

@@ -15,12 +15,18 @@ PLAIN = "py"
 
 
 class Line(NamedTuple):
-    """A line of the source: number, mark of its kernels, text, and notes."""
+    """A line of the source: number, mark of its kernels, text, notes, and the time of the kernels that begin there."""
 
     number: int
     mark: str
     text: str
     notes: Tuple[str, ...]
+    time: str = ""
+
+    @property
+    def before(self) -> str:
+        """What reports show before the line's number: the mark, and the time if there is one."""
+        return "{} {}".format(self.mark, self.time).strip() if self.time else self.mark
 
 
 class Report(NamedTuple):
@@ -53,6 +59,8 @@ class Report(NamedTuple):
         inlined_at: in reports on programs, the functions that it is a part of, and the lines of the calls.
         records: the texts of all entries, oldest first, as `pijit.dump` writes them.
         retired: why compiled code is not used although it exists: a measurement showed that it is slower.
+        profile: the times and counts of `pijit.profile` for the function, or None.
+        line: the first line of the function.
     """
 
     name: str
@@ -72,6 +80,8 @@ class Report(NamedTuple):
     inlined: Tuple[Any, ...] = ()
     inlined_at: Tuple[str, ...] = ()
     exits: ExitCounts = ExitCounts()
+    profile: Optional[Any] = None
+    line: int = 0
 
     @property
     def kernels(self) -> Tuple[Any, ...]:
@@ -110,6 +120,22 @@ class Report(NamedTuple):
     def _place(self, line: int, filename: str) -> str:
         return place(line, "" if filename == self.filename else filename)
 
+    @property
+    def profile_lines(self) -> List[str]:
+        """The table of the profile, line by line."""
+        from pijit.reporting.profile_table import function_lines
+
+        return function_lines(self.profile) if self.profile is not None else []
+
+    def _times(self) -> Dict[int, str]:
+        """By line: the time of the kernels that begin there."""
+        from pijit.reporting.profile_table import time_text
+
+        seconds: Dict[int, float] = {}
+        for kernel in self.profile.kernels if self.profile is not None else ():
+            seconds[kernel.first] = seconds.get(kernel.first, 0.0) + kernel.seconds
+        return {line: time_text(time) for line, time in seconds.items()}
+
     def _inlined(self) -> List[str]:
         """Each function that was inlined, with the lines that call it."""
         calls: Dict[str, Dict[str, None]] = {}
@@ -122,8 +148,8 @@ class Report(NamedTuple):
     def annotated(self) -> List[Line]:
         """The source lines, each with the kernels that it is part of and its notes."""
         marks = self._marks()
-        notes = self._notes(marks)
-        return [Line(number, marks.get(number, ""), text, tuple(notes.get(number, ())))
+        notes, times = self._notes(marks), self._times()
+        return [Line(number, marks.get(number, ""), text, tuple(notes.get(number, ())), times.get(number, ""))
                 for number, text in self.source]
 
     def __str__(self) -> str:
@@ -132,8 +158,9 @@ class Report(NamedTuple):
             lines += ["runs as plain Python: {} {}".format(self.skipped.id, self.skipped.title),
                       self.skipped.why, "hint: " + self.skipped.hint]
         lines += [self.unseen] * bool(self.unseen) + ["", *self._annotated_text()]
-        for title, items in self.lists:
-            lines += ["", title + ":"] + ["  {}".format(item) for item in items]
+        profile = [("profile", self.profile_lines)] if self.profile is not None else []
+        for title, items in profile + self.lists:
+            lines += ["", title + ":"] + ["  {}".format(item).rstrip() for item in items]
         return "\n".join(lines)
 
     def to_svg(self) -> str:
@@ -181,9 +208,9 @@ class Report(NamedTuple):
 
     def _annotated_text(self) -> Iterator[str]:
         lines = self.annotated
-        width = max([len(line.mark) for line in lines] + [1])
+        width = max([len(line.before) for line in lines] + [1])
         for line in lines:
-            yield "{:<{}} {:5} | {}".format(line.mark, width, line.number, line.text).rstrip()
+            yield "{:<{}} {:5} | {}".format(line.before, width, line.number, line.text).rstrip()
             yield from (" " * (width + 7) + note for note in line.notes)
         shown = {line.number for line in lines}
         for number, notes in sorted(self._notes(self._marks()).items()):

@@ -132,6 +132,8 @@ def test_methods_and_classes_stay_and_one_warning_comes(unwarned):
     (lambda: pijit.explain(3), TypeError, "explain: f must be"),
     (lambda: pijit.info(3), TypeError, "info: f must be"),
     (lambda: pijit.check(3), TypeError, "check: f must be"),
+    (lambda: pijit.profile(3), TypeError, r"profile: functions\[0\] must be"),
+    (lambda: pijit.explain(double, profile=3), TypeError, "explain: profile must be"),
 ])
 def test_what_is_wrong_is_refused(call, error, text):
     with pytest.raises(error, match=text):
@@ -148,6 +150,14 @@ def test_reports_give_the_reason(tmp_path):
     paths = pijit.dump(f, tmp_path, np.ones(3))
     assert len(paths) == 1 and "PJ105" in pathlib.Path(paths[0]).read_text()
     assert pijit.get_code_extra(f) is None
+
+
+def test_profiles_are_empty_and_give_the_reason():
+    f = pijit.jit(double)
+    with pijit.profile() as profile:
+        assert f(1.0) == 2.0 and not profile.is_on
+    assert profile.functions == () and profile.seconds == 0 and VERSIONS in str(profile)
+    assert "not called" in str(pijit.explain(f, profile=True))
 
 
 def test_switches_do_nothing(capsys):

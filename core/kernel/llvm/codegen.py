@@ -13,7 +13,7 @@ from typing import Any, Dict, Tuple, cast
 import llvmlite.binding as llvm
 
 from pijit.core.asynchronous_exceptions import raise_asynchronous
-from pijit.core.kernel import fork_safety
+from pijit.core.kernel import fork_safety, perf_map
 from pijit.core.kernel.compile_permission import TooEarly, ask_permission
 from pijit.core.kernel.disk_cache import SUPPORTED, DiskCache, find, kernel_key, logger
 from pijit.core.kernel.errors import CompileError
@@ -24,7 +24,7 @@ SYMBOL = "pijit_kernel"
 
 
 def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning], on_disk: bool,
-             fast: bool) -> Tuple[int, Any]:
+             fast: bool, label: str = "kernel") -> Tuple[int, Any]:
     """Machine code for the source of a function ``kernel``: (address, owner of the code).
 
     Arguments:
@@ -32,11 +32,12 @@ def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning], on
         symbols: the meanings of the names that differ between kernels.
         on_disk: load the code from the user's cache folder if it is there; otherwise compile and save it there.
         fast: floating-point arithmetic may be rearranged.
+        label: what the profiler perf calls it.
     Raises: CompileError; ForkedError where this process cannot compile.
     """
     def made() -> Tuple[int, Any]:
         return link(_kept(source, names, symbols, fast) if on_disk and SUPPORTED
-                    else object_code(source, names, fast))
+                    else object_code(source, names, fast), label)
 
     fork_safety.ensure_usable()
     try:
@@ -117,22 +118,24 @@ def has_feature(name: str) -> bool:
     return "+" + name in _code_generator()._tm_features.split(",")
 
 
-def linked(code: bytes) -> Tuple[int, Any]:
+def linked(code: bytes, label: str) -> Tuple[int, Any]:
     """`link` for code that another process has compiled.
 
     Raises: ForkedError where this process cannot link.
     """
     fork_safety.ensure_usable()
-    return uninterrupted(lambda: link(code))  # type: ignore[no-any-return]
+    return uninterrupted(lambda: link(code, label))  # type: ignore[no-any-return]
 
 
-def link(code: bytes) -> Tuple[int, Any]:
+def link(code: bytes, label: str) -> Tuple[int, Any]:
     """(address, owner) of the kernel in an object file. All symbols of the file must be known in this process."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target().create_target_machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     fork_safety.keep_in_child(engine)
-    return engine.get_function_address(SYMBOL), engine
+    address = engine.get_function_address(SYMBOL)
+    perf_map.add(address, code, label, SYMBOL)
+    return address, engine
 
 
 @functools.lru_cache(maxsize=None)

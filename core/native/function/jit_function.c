@@ -93,6 +93,42 @@ function_repr(JitFunction *self)
     return PyUnicode_FromFormat("<jit function %U at %p>", ((PyFunctionObject *)py_func)->func_qualname, self);
 }
 
+/* ---- Profiling: from CPython 3.8 on objects have another vectorcall meanwhile ---------------------------- */
+
+static JitFunction *newest; /* borrowed: one object of the ring, or NULL */
+
+static void
+ring_enter(JitFunction *self)
+{
+    JitFunction *next = newest != NULL ? newest : self, *previous = newest != NULL ? newest->previous : self;
+    self->next = next;
+    self->previous = previous;
+    next->previous = previous->next = newest = self;
+}
+
+static void
+ring_leave(JitFunction *self)
+{
+    self->next->previous = self->previous;
+    self->previous->next = self->next;
+    if (newest == self) {
+        newest = self->next != self ? self->next : NULL;
+    }
+}
+
+void
+jit_functions_reroute(void)
+{
+#if PY_VERSION_HEX >= 0x03080000
+    JitFunction *one = newest;
+    do {
+        if (one != NULL && one->vectorcall != NULL) {
+            one->vectorcall = calls_profiled ? profiled_vectorcall : jit_function_vectorcall;
+        }
+    } while (one != NULL && (one = one->next) != newest);
+#endif
+}
+
 /* ---- Making and freeing -------------------------------------------------------------------------------- */
 
 /* Give a subclass the flags for fast calls, if it calls and binds as JitFunction does. */
@@ -113,8 +149,9 @@ function_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(
     JitFunction *self = (JitFunction *)type->tp_alloc(type, 0); /* owned, given away */
     if (self != NULL) {
         self->enabled = 1;
-        VECTORCALL_SET(self, jit_function_vectorcall);
+        VECTORCALL_SET(self, calls_profiled ? profiled_vectorcall : jit_function_vectorcall);
         type_set_call_flags(type);
+        ring_enter(self);
     }
     return (PyObject *)self;
 }
@@ -223,6 +260,7 @@ function_dealloc(JitFunction *self)
         PyObject_ClearWeakRefs((PyObject *)self);
     }
     function_clear(self);
+    ring_leave(self);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 

@@ -124,11 +124,16 @@ keywords_run(JitFunction *self, PyObject *args, PyObject *kwargs)
 PyObject *
 jit_function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
 {
+    ProfiledCall call = {.function = NULL};
     PyThreadState *tstate = PyThreadState_Get();
     thread_refund_call(tstate);
+    if (calls_profiled) {
+        profiled_call_begin(&call, (PyObject *)self, &self->profile);
+    }
     PyObject *result = kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0
                            ? keywords_run(self, args, kwargs)
                            : function_run(self, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), NULL); /* owned */
+    profiled_call_end(&call);
     thread_charge_call(tstate);
     return result;
 }

@@ -87,7 +87,11 @@ jit_function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
     if (py_func == NULL) {
         return NULL;
     }
+    ProfiledCall call = {.function = NULL};
     Py_INCREF(py_func);
+    if (calls_profiled) {
+        profiled_call_begin(&call, (PyObject *)self, &self->profile);
+    }
     PyObject *result; /* owned, given away */
     if (self->heat.ask == NULL) {
         result = warm_call(self, py_func, args, kwargs);
@@ -105,6 +109,7 @@ jit_function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
         }
         heat_end(&cold, &self->heat);
     }
+    profiled_call_end(&call);
     Py_DECREF(py_func);
     return result;
 }

@@ -8,6 +8,7 @@
 #include "launcher/abi.h"
 #include "launcher/answers.h"
 #include "cpython/caller.h"
+#include "launcher/kernel_profile.h"
 #include "launcher/launcher.h"
 #include "module_inl.h"
 
@@ -111,8 +112,8 @@ set_running(const void *(*running)(void))
 #endif
 }
 
-static LaunchAPI api = {LAUNCH_API_VERSION, launcher_launch, hand_over_begin, hand_over_end,
-                        is_launcher,        &loop_windows,   &kernel_clock,   set_running};
+static LaunchAPI api = {LAUNCH_API_VERSION, launcher_launch, hand_over_begin, hand_over_end, is_launcher,
+                        &loop_windows,      &kernel_clock,   set_running,     span_begin,    span_end};
 
 int
 launch_api_register(PyObject *module, PyTypeObject *type)

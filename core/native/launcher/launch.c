@@ -5,6 +5,7 @@
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "launcher/abi.h"
 #include "launcher/codes/codes.h"
+#include "launcher/kernel_profile.h"
 #include "launcher/launcher.h"
 #include "launcher/exits_inl.h"
 #include "launcher/marshal/inputs_inl.h"
@@ -55,12 +56,34 @@ nogil_kernel(KernelCode kernel, int64_t *frame)
 static int64_t
 special_kernel(Launcher *self, int64_t *frame)
 {
-    int64_t start = kernel_clock.watchers > 0 ? now_ns() : 0;
+    KernelRun run = {.profile = NULL};
+    int64_t start = kernel_clock.watchers > profiling ? now_ns() : 0;
+    if (profiling) {
+        frame_run_begin(&run, self, frame);
+    }
     int64_t id = self->nogil ? nogil_kernel(self->kernel, frame) : self->kernel(frame);
+    if (run.profile != NULL) {
+        frame_run_end(&run, self, frame, id);
+    }
     if (start != 0) {
         kernel_clock.ns += now_ns() - start;
     }
     return id;
+}
+
+/* Call a Python kernel: its answer, a NEW reference, or NULL with an exception set. */
+static PyObject *
+python_kernel_call(Launcher *self, PyObject *const *fetched, PyObject *arguments)
+{
+    KernelRun run = {.profile = NULL};
+    if (profiling) {
+        python_run_begin(&run, self, fetched);
+    }
+    PyObject *answer = untraced_call(self->python_kernel, arguments); /* new: the result */
+    if (run.profile != NULL) {
+        python_run_end(&run, answer);
+    }
+    return answer;
 }
 
 ALWAYS_INLINE PyObject *
@@ -114,7 +137,7 @@ python_run(Launcher *self, PyObject *const *fetched, Caller *caller)
         Py_INCREF(fetched[i]);
         PyTuple_SET_ITEM(arguments, i, fetched[i]);
     }
-    answer = untraced_call(self->python_kernel, arguments);
+    answer = python_kernel_call(self, fetched, arguments);
     if (answer == NULL) {
         goto error;
     }

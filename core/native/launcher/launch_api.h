@@ -6,8 +6,9 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <stdint.h>
 
-#define LAUNCH_API_VERSION 5
+#define LAUNCH_API_VERSION 6
 #define MOST_LEFT 16
 #define LAUNCH_MODULE "pijit.core._launcher"
 #define LAUNCH_API_CAPSULE LAUNCH_MODULE "._C_API"
@@ -46,6 +47,12 @@ typedef struct {
     int64_t ns;
 } KernelClock;
 
+/* A call or a kernel run whose time is taken (kernel_profile.h). */
+typedef struct {
+    int64_t start;      /* in ns */
+    int64_t outside_ns; /* the time of earlier spans inside the one that contains this one */
+} Span;
+
 typedef struct {
     int version;
 
@@ -68,6 +75,11 @@ typedef struct {
     /* From CPython 3.11 on, where frames are not read: gives launchers a function that returns the run of linked code
      * that is calling them, or NULL. It is called with the GIL, and cannot fail. */
     void (*set_running)(const void *(*running)(void));
+
+    /* Around a span, on one thread; spans nest. span_end returns the nanoseconds that were spent in no span inside it.
+     * Neither touches an exception. */
+    void (*span_begin)(Span *span);
+    int64_t (*span_end)(Span *span);
 } LaunchAPI;
 
 #endif

@@ -25,6 +25,7 @@
 #include "launcher/codes/codes.h"
 #include "launcher/codes/exit_codes.h"
 #include "launcher/codes/input_codes.h"
+#include "launcher/kernel_profile.h"
 #include "launcher/marshal/iterators.h"
 #include "launcher/polls.h"
 #include "launcher/python_entries.h"
@@ -208,6 +209,7 @@ launcher_dealloc(Launcher *self)
     inputs_free(self->inputs, self->ninputs);
     PyMem_Free(self->slots);
     PyMem_Free(self->causes);
+    PyMem_Free(self->profile);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -428,6 +430,10 @@ module_threads(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
 
 static PyMethodDef launcher_functions[] = {
     {"threads", module_threads, METH_NOARGS, "(how many threads a loop may use, helpers, loops they have shared)"},
+    {"set_profiling", profiling_set, METH_O, "Count the runs of kernels and their time from now on, or no longer."},
+    {"kernel_times", kernel_times, METH_NOARGS, "[(launcher, runs, timed runs, ns, bytes in, bytes out)] while profiling."},
+    {"begin_span", python_span_begin, METH_NOARGS, "Begin a span of time; what end_span takes."},
+    {"end_span", python_span_end, METH_O, "The nanoseconds of a span that were spent in no span inside it."},
     {"resume", module_resume, METH_NOARGS, "Show bytecode the requests that a poll exit has held back."},
     {NULL},
 };

@@ -40,10 +40,11 @@ typedef struct {
     int scoped;   /* whether the program looks in the globals or builtins */
     int has_code; /* whether the program compares code objects */
     int enabled;
-    int nogil;  /* whether the kernel runs without the GIL */
-    char clock; /* the timing counts the calls of this launcher */
-    int doubts; /* guard failures while the entry's guards held */
-    Gate gate;  /* used by a re-entry */
+    int nogil;                     /* whether the kernel runs without the GIL */
+    char clock;                    /* the timing counts the calls of this launcher */
+    int doubts;                    /* guard failures while the entry's guards held */
+    Gate gate;                     /* used by a re-entry */
+    struct KernelProfile *profile; /* owned, or NULL: kernel_profile.h */
 } Launcher;
 
 /* launch.c: set when the first launcher with a guard program is made. */

@@ -11,7 +11,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "guide.md").read_text()
 PROGRAMS = re.findall(r"^```python\n(.*?)^```", PAGE, re.S | re.M)
-TITLES = ["start", "breaks", "options", "more", "logs", "off"]
+TITLES = ["start", "breaks", "options", "more", "logs", "profile", "off"]
 
 
 def run(program, folder, **environment):
@@ -63,8 +63,16 @@ def test_logs(tmp_path):
     assert out[1].startswith("scaled (") and "entries: 2 of at most 8" in out
 
 
+def test_profile(tmp_path):
+    out = run(PROGRAMS[5], tmp_path)
+    assert re.match(r"profile: .* in 20 calls of jitted functions: ", out)
+    assert re.search(r"^ *\d.* 100 % +20 .*  smooth \(.*program\.py:\d+\)$", out, re.M)
+    assert re.search(r"^k[k\d,]* [\d.]+ [mu]s +7 \|     for i in range\(steps\)", out, re.M), out
+    assert out.splitlines()[-1] == "smooth 20 True"
+
+
 def test_off(tmp_path):
-    assert run(PROGRAMS[5], tmp_path) == "0\n0\n"
+    assert run(PROGRAMS[6], tmp_path) == "0\n0\n"
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\(([a-z]+\.md)\)", PAGE))
@@ -76,5 +84,6 @@ def test_variables_and_ids_exist():
     from pijit.core.reasons import REASONS
 
     assert set(re.findall(r"PJ\d\d\d", PAGE)) <= set(REASONS)
-    sources = "".join(path.read_text() for path in (ROOT / "pijit").glob("*.py"))
+    modules = [*(ROOT / "pijit").glob("*.py"), *(ROOT / "core" / "kernel").glob("*.py")]
+    sources = "".join(path.read_text() for path in modules)
     assert all(name in sources for name in re.findall(r"`(PIJIT_\w+)=", PAGE))

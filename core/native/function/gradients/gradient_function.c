@@ -8,10 +8,17 @@
 typedef struct {
     PyObject_HEAD
     PyObject *usual; /* owned; a GradientCall, or NULL */
+    CallProfile profile;
 } GradientFunction;
 
+const CallProfile *
+gradient_function_profile(PyObject *function)
+{
+    return &((GradientFunction *)function)->profile;
+}
+
 static PyObject *
-function_call(GradientFunction *self, PyObject *args, PyObject *kwargs)
+plain_call(GradientFunction *self, PyObject *args, PyObject *kwargs)
 {
     PyObject *usual = self->usual, *answer = NULL; /* owned: the call may set another one */
     if (usual != NULL && (kwargs == NULL || PyDict_GET_SIZE(kwargs) == 0)) {
@@ -31,6 +38,18 @@ function_call(GradientFunction *self, PyObject *args, PyObject *kwargs)
         Py_XDECREF(keywords);
     }
     Py_XDECREF(answer);
+    return result;
+}
+
+static PyObject *
+function_call(GradientFunction *self, PyObject *args, PyObject *kwargs)
+{
+    ProfiledCall call = {.function = NULL};
+    if (calls_profiled) {
+        profiled_call_begin(&call, (PyObject *)self, &self->profile);
+    }
+    PyObject *result = plain_call(self, args, kwargs); /* owned, given away */
+    profiled_call_end(&call);
     return result;
 }
 

@@ -2,9 +2,11 @@
 #ifndef PIJIT_FUNCTION_GRADIENTS_GRADIENT_FUNCTION_H
 #define PIJIT_FUNCTION_GRADIENTS_GRADIENT_FUNCTION_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "function/call_profile.h"
 
 extern PyTypeObject GradientFunction_Type;
+
+/* What is counted for a gradient function, borrowed. */
+const CallProfile *gradient_function_profile(PyObject *function);
 
 #endif

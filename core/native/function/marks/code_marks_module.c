@@ -3,6 +3,7 @@
  * core/_hook.pyi has signatures and meanings. */
 #include "cpython/vectorcall_inl.h"
 #include "function/marks/code_marks_module.h"
+#include "function/call_profile.h"
 #include "function/dispatch.h"
 #include "function/entry_timing.h"
 #include "function/gradients/gradient_call.h"
@@ -170,6 +171,9 @@ marks_call(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
 }
 
 static PyMethodDef marks_methods[] = {
+    {"set_profiling", call_profiling_set, METH_O,
+     "set_profiling(on)\n--\n\nCount calls and their time from now on, or no longer."},
+    {"call_times", call_times, METH_NOARGS, "call_times()\n--\n\n[(function, calls, ns)] while profiling is on."},
     {"mark", code_mark, METH_VARARGS,
      "mark(code, cache, on_miss)\n--\n\nSend the frames of a code object through a cache and on_miss."},
     {"unmark", code_unmark, METH_O, "unmark(code)\n--\n\nUndo mark."},

@@ -1,0 +1,1 @@
+"""Profiles: the counts and times of calls and kernels while profiling is on."""
