@@ -329,7 +329,7 @@ def test_python_kernel_advances():
 @pytest.mark.parametrize("inputs, exits, options, error", [
     ((("none",),), (), {}, ValueError), (("int",), (), {}, ValueError), ((("int", 1),), (), {}, ValueError),
     ((("array",),), (), {}, ValueError), ((("array", -1),), (), {}, ValueError), ((("array", 99),), (), {}, ValueError),
-    ((("array", "x"),), (), {}, TypeError), ((("scalar", 17),), (), {}, ValueError), ((("scalar", 23),), (), {}, ValueError),
+    ((("array", "x"),), (), {}, TypeError), ((("scalar", 17),), (), {}, ValueError), ((("scalar", 20),), (), {}, ValueError),
     (INT, (("int", 40),), {}, ValueError), (INT, ((("int", 1),),), {}, ValueError), (INT, ([],), {}, TypeError),
     (INT, ((("int", 200),),), {}, ValueError), (INT, ((("complex", 199),),), {}, ValueError),
     (INT, ((("range", 198),),), {}, ValueError), (INT, ((("range_iterator", 197),),), {}, ValueError),
