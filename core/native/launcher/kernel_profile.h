@@ -16,9 +16,9 @@ typedef struct KernelProfile {
     long long runs, timed;
     int64_t ns; /* of all runs; an estimate for runs that were not timed */
     int64_t bytes_in, bytes_out;
-    long long short_runs; /* the number of timed runs that were short, */
-    int64_t short_ns;     /* their time, */
-    int64_t short_bytes;  /* and the most bytes that one of them got */
+    long long short_runs; /* the number of timed runs that took less than SHORT_NS */
+    int64_t short_ns;     /* the time of these runs */
+    int64_t short_bytes;  /* the most bytes that one of these runs got */
     int skip;             /* the number of next runs that need not be timed */
     uint32_t random;
 } KernelProfile;

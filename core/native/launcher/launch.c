@@ -52,8 +52,8 @@ nogil_kernel(KernelCode kernel, int64_t *frame)
     return id;
 }
 
-/* Run a kernel that needs no GIL, or that is timed. */
-static int64_t
+/* Run a kernel that needs no GIL, or that is timed. It is not inlined, to keep the stack frames of other runs small. */
+static __attribute__((noinline)) int64_t
 special_kernel(Launcher *self, int64_t *frame)
 {
     KernelRun run = {.profile = NULL};
