@@ -11,6 +11,8 @@ from pijit.core.graph.ops import OPS, SHARES_OBJECTS
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.runtime_entries import BAILS_OUT, ENTRIES, NEVER, STATUS, VALUE, check_call
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
 RESULTS = {"runtime": None, "checked": (STATUS, BAILS_OUT)}
 """Methods of the emitter that write a call: the results that their entries may have, None for any."""
 
@@ -54,8 +56,7 @@ def test_entries_are_numbered_in_order():
 
 def test_documented_signatures():
     """The comment in the list names the words of each entry as the entry does."""
-    folder = os.path.join(os.path.dirname(os.path.dirname(kernel.__file__)), "native", "runtime")
-    with open(os.path.join(folder, "entries.inc")) as file:
+    with open(os.path.join(ROOT, "core", "native", "runtime", "entries.inc")) as file:
         comment = file.read().split("*/")[0].replace("\n *", " ")
     signatures = re.findall(r"(?<![\w.])([a-z_]+)\(([\w, ]*)\)", comment)
     documented = {name: tuple(words.replace(",", " ").split()) for name, words in signatures}
