@@ -20,8 +20,7 @@
 /* Define the vectorcall of objects that linked code calls without arguments: `run` gets the object. A vectorcall costs
  * no level of recursion, so the call that follows has all of them. */
 #define VECTORCALL_WITHOUT_ARGUMENTS(name, run) \
-    PyObject *name(PyObject *self, PyObject *const *Py_UNUSED(args), size_t Py_UNUSED(nargsf), \
-                   PyObject *Py_UNUSED(names)) \
+    PyObject *name(PyObject *self, PyObject *const *Py_UNUSED(args), size_t Py_UNUSED(nargsf), PyObject *Py_UNUSED(names)) \
     { \
         run(self); \
         Py_RETURN_NONE; \
