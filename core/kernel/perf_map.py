@@ -71,7 +71,7 @@ def _opened(path: str, is_begun: bool) -> int:
     descriptor = os.open(path, flags, 0o600)
     try:
         found = os.fstat(descriptor)
-        if found.st_uid != os.geteuid() or not stat.S_ISREG(found.st_mode):
+        if found.st_uid != os.geteuid() or not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
             raise PermissionError("%s is no file of this user" % path)
         if not is_begun and not _python_writes():
             os.ftruncate(descriptor, 0)

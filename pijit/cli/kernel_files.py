@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Any, Callable, Dict, List, Optional
+from typing import Callable, Dict, List, Optional
 
 from pijit.names import count_of
 
@@ -102,7 +102,7 @@ def _describe() -> int:
     elif os.path.isdir(found.path) and not os.access(found.path, os.W_OK):
         sys.stdout.write("read-only: what is there is used, and nothing is added\n")
     for path in shared_paths():
-        shared: Any = DiskCache.shared(path).contents()
+        shared = DiskCache.shared(path).contents()
         sys.stdout.write("shared folder: {}\nkernels: {}\n".format(path, shared.kernels))
         if shared.problem:
             sys.stdout.write("not used: {}\n".format(shared.problem))

@@ -192,7 +192,7 @@ def module_loops(body: Sequence[Any]) -> Iterator[Tuple[int, int]]:
             if any(isinstance(node, (ast.BinOp, ast.AugAssign)) for node in nodes):
                 yield statement.lineno, max(getattr(node, "lineno", 0) for node in nodes)
         elif not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            for field in ("body", "orelse", "handlers", "finalbody"):
+            for field in ("body", "orelse", "handlers", "finalbody", "cases"):
                 yield from module_loops(getattr(statement, field, ()))
 
 

@@ -113,10 +113,11 @@ def test_a_child_has_a_map_of_its_own(run):
     assert "pijit:third" in child[2] and "pijit:third" not in parent[2]
 
 
-def test_a_link_is_not_followed(tmp_path):
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_a_link_is_not_followed(tmp_path, link):
     target = tmp_path / "other"
     target.write_text("kept")
-    os.symlink(str(target), str(tmp_path / "perf.map"))
+    link(str(target), str(tmp_path / "perf.map"))
     with pytest.raises(OSError):
         perf_map._opened(str(tmp_path / "perf.map"), is_begun=False)
     assert target.read_text() == "kept"

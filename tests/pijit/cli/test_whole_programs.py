@@ -280,3 +280,12 @@ def test_loops_at_module_level_are_reported(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert printed.count("PJ408") == 2 and "Move the loop into a function" in printed
     assert "total += k * 2.0" in printed and "total = total / 2.0" in printed and "print(k)" not in printed
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="match statements are of CPython 3.10")
+def test_loops_in_match_statements_are_reported(tmp_path, capsys):
+    from pijit.__main__ import main
+
+    (tmp_path / "program.py").write_text("match 1:\n    case 1:\n        k = 0\n        while k < 3:\n            k += 1\n")
+    assert main(["explain", str(tmp_path / "program.py")]) == 0
+    assert "PJ408" in capsys.readouterr().out
