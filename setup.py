@@ -121,7 +121,8 @@ def extensions():
              "-Wno-missing-field-initializers", "-Wno-cast-function-type"]
     if sys.platform == "linux":
         flags.append("-fno-plt")  # saves one jump per call of CPython
-        flags.append("-falign-functions=64")  # alignment of functions changes the cost of a call by up to a quarter
+        # Alignment of functions and jump targets changes the cost of a call by up to a quarter.
+        flags += ["-falign-functions=64", "-falign-jumps=32", "-falign-loops=32"]
     if os.environ.get("PIJIT_BUILD_DEBUG"):
         flags += ["-O0", "-g", "-UNDEBUG"]
     sanitizers = SANITIZE if os.environ.get("PIJIT_BUILD_SANITIZE") else []
