@@ -6,7 +6,7 @@ from typing import Any, Dict
 
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic, field_pointer
 
-SLOT_BYTES = 4096
+SLOT_BYTES = 8192
 """Bytes of a slot."""
 _ALIGNMENT = 64
 _GAP = 64

@@ -37,7 +37,7 @@ def kept(x: np.ndarray, first: np.ndarray, where: np.ndarray, table: np.ndarray)
 def test_exits_take_copies():
     """Of none, one, few and many elements, which need memory of their own."""
     x = np.random.RandomState(0).standard_normal(5000)
-    sizes = [3, 0, 1, 511, 512, 513, 7, 2000, 4, 8, 9]
+    sizes = [3, 0, 1, 1023, 1024, 1025, 7, 1500, 4, 8, 9]
     first, table = starts(*sizes), np.arange(4.0)
     where = [np.arange(len(sizes)) % size for size in (5, 4, 7)]
     check(kept, x, first, where[0], table, config=NUMBA, others=[
