@@ -142,7 +142,7 @@ def test_subclasses_end_as_before(made):
 
 
 def test_nothing_leaks(made):
-    kinds = [np.arange(float(size)) for size in (*range(1, 130), 3, 5, 1000)]
+    kinds = [np.arange(float(size)) for size in (*range(1, 130), 3, 5, 1000, 2048, 2049)]
     for _ in range(2):
         for x in kinds:
             held = [made(x) for _ in range(12)]
@@ -168,8 +168,21 @@ def test_the_cache_is_bounded(made):
     assert with_all - sys.getallocatedblocks() > 1280 - 16 * 8 - 10
 
 
-def test_what_traces_memory_sees_them(made):
-    x = np.arange(100.0)
+@pytest.mark.skipif(sys.getallocatedblocks() == 0, reason="objects are not on Python's own heap")
+@pytest.mark.parametrize("size, kept", [(1024, 8), (2048, 4), (2049, 0)])
+def test_few_large_arrays_are_kept(made, size, kept):
+    """At most 64 KiB of one size, and none of more than 16 KiB."""
+    x = np.arange(float(size))
+    held = [made(x) for _ in range(20)]
+    with_all = sys.getallocatedblocks()
+    held.clear()
+    freed = with_all - sys.getallocatedblocks()
+    assert abs(freed - (20 - kept)) <= 1
+
+
+@pytest.mark.parametrize("size", [100, 2000])
+def test_what_traces_memory_sees_them(made, size):
+    x = np.arange(float(size))
     domain = [tracemalloc.DomainFilter(True, getattr(np.lib, "tracemalloc_domain", 389047))]
     made(x)  # one is kept
     for call in (made, times, made):

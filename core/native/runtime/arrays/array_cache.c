@@ -17,6 +17,7 @@
 
 #define SHELVES 16
 #define SHELF_ARRAYS 8
+#define SHELF_BYTES 65536 /* of all arrays on a shelf */
 
 /* Arrays of one type, number of axes and size in bytes. */
 typedef struct {
@@ -77,7 +78,7 @@ array_shelve(PyObject *object)
         }
         shelf->key = key;
     }
-    if (shelf->count == SHELF_ARRAYS) {
+    if (shelf->count == SHELF_ARRAYS || (shelf->count + 1) * bytes > SHELF_BYTES) {
         return 0;
     }
     PyTraceMalloc_Untrack(RESULT_TRACED_AS, (uintptr_t)PyArray_DATA(array));

@@ -4,7 +4,7 @@
 
 #include "launcher/abi.h"
 
-#define CACHED_ARRAY_BYTES 1024 /* the largest array; NumPy's own cache of memory has this limit, too */
+#define CACHED_ARRAY_BYTES 16384 /* the largest array */
 
 /* Starts the cache if results have this module's handler; results_probe is called before. */
 void array_cache_start(void);
