@@ -16,6 +16,12 @@ def around(field):
     return field[:-2, 1:-1] + field[2:, 1:-1] + field[1:-1, :-2] + field[1:-1, 2:] - 4.0 * field[1:-1, 1:-1]
 
 
+def seal(field):
+    """Let nothing flow through the border: its values are those of the next row or column."""
+    field[0], field[-1] = field[1], field[-2]
+    field[:, 0], field[:, -1] = field[:, 1], field[:, -2]
+
+
 def react(food, feeder, steps, every=500):
     """Simulate steps; both concentrations are written in place."""
     for step in range(steps):
@@ -24,6 +30,8 @@ def react(food, feeder, steps, every=500):
         change = 0.16 * around(food) - reaction + 0.035 * (1.0 - u)
         v += 0.08 * around(feeder) + reaction - 0.1 * v
         u += change
+        seal(food)
+        seal(feeder)
         if step % every == 0:
             print("step %d: %.4f of the food is left" % (step, food.mean()))
 

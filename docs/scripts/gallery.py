@@ -41,13 +41,13 @@ def plate():
     """The hot disc of examples/quickstart.py, at three times."""
     program = example("quickstart")
     simulate, temperatures = pijit.jit(program["simulate"]), program["make_plate"]()
-    drawing = Drawing(620, 240, "A hot disc on a plate after 0, 100 and 300 steps")
+    drawing = Drawing(630, 240, "A hot disc on a plate after 0, 100 and 300 steps")
     done = 0
     for k, steps in enumerate((0, 100, 300)):
         silent(simulate, temperatures, steps - done, 100, io.StringIO())
         done = steps
-        drawing.cells(temperatures[160:240:2, 160:240:2], 10 + 205 * k, 30, 4.75, 20.0, 80.0)
-        drawing.frame(10 + 205 * k, 30, 190, 190)
+        drawing.cells(temperatures[160:240:2, 160:240:2], 10 + 205 * k, 30, 5, 20.0, 80.0)
+        drawing.frame(10 + 205 * k, 30, 200, 200)
         drawing.label(10 + 205 * k, 20, "step %d" % steps)
     return drawing
 
@@ -56,13 +56,13 @@ def reaction():
     """The spots of examples/reaction.py, at three times."""
     program = example("reaction")
     react, (food, feeder) = pijit.jit(program["react"]), program["dish"]()
-    drawing = Drawing(620, 240, "Spots of a chemical after 0, 1000 and 4000 steps")
+    drawing = Drawing(630, 240, "Spots of a chemical after 0, 4000 and 12000 steps")
     done = 0
-    for k, steps in enumerate((0, 1000, 4000)):
+    for k, steps in enumerate((0, 4000, 12000)):
         silent(react, food, feeder, steps - done)
         done = steps
-        drawing.cells(feeder[::2, ::2], 10 + 205 * k, 30, 190 / 48.0, 0.0, 0.4)
-        drawing.frame(10 + 205 * k, 30, 190, 190)
+        drawing.cells(feeder[::2, ::2], 10 + 205 * k, 30, 4, 0.0, 0.4)
+        drawing.frame(10 + 205 * k, 30, 192, 192)
         drawing.label(10 + 205 * k, 20, "step %d" % steps)
     return drawing
 
@@ -75,8 +75,8 @@ def planets():
     drawing = Drawing(440, 440, "Orbits of two planets around a star")
     drawing.frame(10, 10, 420, 420)
     for body, colour, radius in zip(bodies, ("third", "first", "second"), (5, 4, 3)):
-        across = place([x for x, _ in body.path], -2.6, 2.6, 10, 420)
-        down = place([-y for _, y in body.path], -2.6, 2.6, 10, 420)
+        across = place([x for x, _ in body.path], -2.2, 1.8, 10, 420)
+        down = place([-y for _, y in body.path], -2.0, 2.0, 10, 420)
         drawing.curve(zip(across, down), colour)
         drawing.dots([(across[-1], down[-1])], colour, radius)
     return drawing

@@ -85,7 +85,7 @@ class Drawing:
             "@media (prefers-color-scheme: dark) { svg { " + _variables(DARK) + " } }",
             ".ground { fill: var(--back); } text { fill: var(--text); " + FONT + "; }",
             ".frame { fill: none; stroke: var(--line); } polyline { fill: none; stroke-width: 1.8; }",
-            ".dot { stroke: var(--back); stroke-width: 0.8; } .cells { shape-rendering: crispEdges; }", strokes))
+            strokes, ".dot { stroke: var(--back); stroke-width: 1.2; } .cells { shape-rendering: crispEdges; }"))
         return ('<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{0}" height="{1}" viewBox="0 0 {0} {1}">'
                 '<title>{2}</title>\n<style>{3}</style>\n<rect class="ground" width="{0}" height="{1}"/>\n{4}\n'
                 '</svg>\n').format(self._size[0], self._size[1], escape(self._title), style, "\n".join(self._shapes))

@@ -19,6 +19,7 @@ for path in sys.argv[1:]:
         names = runpy.run_path(path, run_name='__main__')
     except Exception as error:
         print('raised', type(error).__name__)
+        print(error, file=sys.stderr)
         continue
     if 'pijit' in sys.modules:
         from pijit.function import Jitted
