@@ -70,13 +70,12 @@ def reaction():
 def planets():
     """The orbits of examples/planets.py."""
     program = example("planets")
-    bodies = program["system"]()
-    pijit.jit(program["advance"])(bodies, 0.001, 26000, 100)
+    paths = list(zip(*program["orbits"](pijit.jit(program["advance"]), 260)))
     drawing = Drawing(440, 440, "Orbits of two planets around a star")
     drawing.frame(10, 10, 420, 420)
-    for body, colour, radius in zip(bodies, ("third", "first", "second"), (5, 4, 3)):
-        across = place([x for x, _ in body.path], -2.2, 1.8, 10, 420)
-        down = place([-y for _, y in body.path], -2.0, 2.0, 10, 420)
+    for path, colour, radius in zip(paths, ("third", "first", "second"), (5, 4, 3)):
+        across = place([x for x, _ in path], -2.2, 1.8, 10, 420)
+        down = place([-y for _, y in path], -2.0, 2.0, 10, 420)
         drawing.curve(zip(across, down), colour)
         drawing.dots([(across[-1], down[-1])], colour, radius)
     return drawing
