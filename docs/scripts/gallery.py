@@ -119,7 +119,7 @@ def ring():
 def digits():
     """The loss of examples/digits.py by training step, with digits that the program draws itself."""
     program = example("digits")
-    _, _, losses = program["train"](300, 32, program["drawn"](), 1, iter)
+    _, _, losses = program["train"](150, 32, program["drawn"](), 1, iter)
     means = [sum(losses[k:k + 10]) / 10.0 for k in range(0, len(losses), 10)]
     drawing = Drawing(440, 260, "Loss by training step")
     drawing.frame(60, 20, 360, 200)

@@ -11,6 +11,8 @@ from pijit.core.reasons import REASONS
 from tests.pijit.docs.pages import DOCS, PAGES
 from tests.pijit.reporting.browser import measured, needs_browser
 
+pytestmark = pytest.mark.unshared  # one version has Sphinx
+
 FILTERED = """function (page, window) {
   return [page.querySelectorAll("section[id^=PJ]:not([hidden])").length, page.getElementById("reasons-count").textContent,
           Array.from(page.querySelectorAll("section[id^=PJ]:not([hidden])")).map(function (one) { return one.id; })];
