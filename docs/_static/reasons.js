@@ -1,5 +1,5 @@
 /* A filter box on the page of reasons: only sections with all of its words are shown. The address keeps the words:
-   reasons.html?filter=random+call. */
+   reasons.html?filter=generator+function. */
 document.addEventListener("DOMContentLoaded", function () {
   "use strict";
   var reasons = Array.from(document.querySelectorAll("section")).filter(function (section) {
@@ -11,7 +11,7 @@ document.addEventListener("DOMContentLoaded", function () {
   var box = document.createElement("input");
   box.type = "search";
   box.id = "reasons-filter";
-  box.placeholder = "Filter, such as PJ201 or random";
+  box.placeholder = "Filter, such as PJ201 or dtype";
   box.setAttribute("aria-label", "Filter reasons");
   var count = document.createElement("p");
   count.id = "reasons-count";
