@@ -67,8 +67,10 @@ def saved(page):
 
 
 def commands(page):
-    """(commands, text that they print or None) of a page that saves programs."""
-    return [(block, text or None) for block, text in COMMANDS.findall(text_of(page))] if saved(page) else []
+    """(commands, text that they print or None) of a page that saves programs; each line must call `python`."""
+    found = COMMANDS.findall(text_of(page)) if saved(page) else []
+    return [(block, text or None) for block, text in found
+            if all(re.match(r"(?:\w+=\S+ )*python ", line) for line in block.splitlines())]
 
 
 def listed(page):
