@@ -38,7 +38,7 @@ def accuracy(network, points, labels):
 
 
 def train(steps=400, width=24):
-    """Train, and return the accuracy on new points before and after."""
+    """Train, and return (network, its accuracy on new points before, and after)."""
     ms.set_seed(1)
     network = Classifier(width)
     points, labels = ring(400, seed=2)
@@ -48,12 +48,12 @@ def train(steps=400, width=24):
     step = nn.TrainOneStepCell(loss, nn.Momentum(network.trainable_params(), learning_rate=0.5, momentum=0.9))
     for _ in range(steps):
         step(ms.Tensor(points), ms.Tensor(labels))
-    return before, accuracy(network, tests, answers)
+    return network, before, accuracy(network, tests, answers)
 
 
 if __name__ == "__main__":
     try:
-        first, last = train()
+        _, first, last = train()
     except pijit.GradientError as error:
         sys.exit("this example cannot run here: {}".format(error))
     print("told right before training: {:.0%}, after: {:.0%}".format(first, last))

@@ -14,7 +14,7 @@ EXAMPLE = EXAMPLES / "train_cell.py"
 
 
 def test_the_example_learns():
-    before, after = runpy.run_path(str(EXAMPLE))["train"](steps=120)
+    _, before, after = runpy.run_path(str(EXAMPLE))["train"](steps=120)
     assert after > before + 0.1
 
 
