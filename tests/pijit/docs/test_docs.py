@@ -13,7 +13,8 @@ import pytest
 
 DOCS = pathlib.Path(__file__).resolve().parents[3] / "docs"
 PAGES = sorted(page.name for page in DOCS.glob("*.md"))
-ELSEWHERE = {"guide.md": "test_guide.py", "extending.md": "no whole programs"}
+ELSEWHERE = {"guide.md": "test_guide.py", "extending.md": "no whole programs",
+             "science.md": "tests/science/test_science_page.py"}
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", re.S | re.M)
 GOLDEN = sys.version_info[:2] == (3, 10)
 """Where line numbers and numpy's digits are those of the pages."""
