@@ -170,8 +170,8 @@ class Launcher:
 class CCallback:
     """A jitted function that C libraries call by a function pointer and a data pointer.
 
-    The kernel computes a call if its guards hold and it leaves at an exit that returns. Otherwise the function is called
-    with the same arguments. So the kernel must have no effects except on arrays among the arguments.
+    The kernel computes a call if its guards hold and it leaves at an exit that returns. Otherwise the function is
+    called with the same arguments. So the kernel must have no effects except on arrays among the arguments.
 
     Arguments:
         signature: the C signature, one of those in core/native/launcher/callbacks/c_signatures.c.

@@ -84,5 +84,5 @@ __all__ = [
     "PYNATIVE_MODE", "Profile", "RecompileError", "Report", "Stance", "Symbol", "Tensor", "TypeHintWarning",
     "UnsupportedPythonWarning", "__version__", "check", "checkpoint", "custom_vjp", "disable", "dump", "explain",
     "get_code_extra", "get_context", "grad", "hint", "info", "jit", "jit_class", "load_ipython_extension",
-    "low_level_callable", "ms_function", "no_grad", "nondifferentiable", "profile", "reset", "set_context", "set_logs", "stance",
-    "stop_gradient", "unload_ipython_extension", "value_and_grad", "vjp", "warmup"]
+    "low_level_callable", "ms_function", "no_grad", "nondifferentiable", "profile", "reset", "set_context", "set_logs",
+    "stance", "stop_gradient", "unload_ipython_extension", "value_and_grad", "vjp", "warmup"]

@@ -31,13 +31,13 @@ class CForm(NamedTuple):
     Attributes:
         text: the signature of the C function.
         takes_numbers: whether the arguments are floats.
-        count: the number of arguments; 0: that of the function's parameters.
-        example: makes the arguments of an example call, from `count` and the number of dimensions.
+        arity: the number of arguments; 0: that of the function's parameters.
+        example: makes the arguments of an example call, from their number and the number of dimensions.
     """
 
     text: str
     takes_numbers: bool
-    count: int
+    arity: int
     example: Callable[[int, int], List[Any]]
 
 
@@ -80,8 +80,8 @@ def low_level_callable(f: Callable[..., Any], signature: str, rank: int = 2) -> 
 
     Results are those of the function. A call that the kernel cannot finish is made again in Python: one that warns or
     raises, and one for which a guard fails, such as another type of a global variable. SciPy raises exceptions of
-    callbacks that return `int`. A callback that returns `double` cannot report one: it returns NaN, and the exception is
-    raised in the main thread when the C function has returned. Other threads give it to `sys.unraisablehook`.
+    callbacks that return `int`. A callback that returns `double` cannot report one, so it returns NaN. The main thread
+    raises the exception when the C function has returned. Other threads give it to `sys.unraisablehook`.
 
     Args:
         f: a function or a method, jitted or not.
@@ -133,7 +133,7 @@ def c_callback(f: Callable[..., Any], form: CForm, rank: int = 2) -> Any:
     state = state_of(function)
     if state is None:
         raise TypeError("low_level_callable: f must be a function or a method, not {!r}".format(f))
-    args = form.example(form.count or _parameters(state.py_func) - len(receiver), rank)
+    args = form.example(form.arity or _parameters(state.py_func) - len(receiver), rank)
     _check_parameters(state.py_func, [*receiver, *args])
     roots = bound_locals(state.function, (*receiver, *args), {})
     namespace = state.function.__globals__, vars(builtins)
@@ -160,8 +160,8 @@ def _check_parameters(function: types.FunctionType, args: Sequence[Any]) -> None
             function.__qualname__, error)) from None
     others = [name for name in inspect.signature(function).parameters if name not in bound.arguments]
     if others:
-        raise TypeError("low_level_callable: {} has defaults for parameters that the signature does not pass: {}".format(
-            function.__qualname__, ", ".join(others)))
+        raise TypeError("low_level_callable: {} has defaults for parameters that the signature does not pass: "
+                        "{}".format(function.__qualname__, ", ".join(others)))
 
 
 class _Made(NamedTuple):
@@ -200,7 +200,8 @@ def _made(state: Any, roots: Tuple[Any, ...]) -> _Made:
         if why is not None:
             raise ValueError("low_level_callable: {}: {}".format(name, why))
         try:
-            kernel = compile_graph(whole.graph, state.config.backend, False, state.config.cache, flavour_of(state.config))
+            config = state.config
+            kernel = compile_graph(whole.graph, config.backend, False, config.cache, flavour_of(config))
         except (TooDeep, ForkedError, CompileError) as error:
             raise ValueError("low_level_callable: {}: {}".format(name, error)) from error
     record = record_of(kernel, whole.program, whole.returning)
@@ -271,5 +272,5 @@ def _is_number(code: Tuple[Any, ...], places: Tuple[int, ...]) -> bool:
     if code[0] == "fetched":
         return places[code[1]] >= 0
     if code[0] == "scalar":
-        return code[2].char in "fd"
+        return str(code[2].char) in "fd"
     return code[0] in ("float", "int", "bool", "const")

@@ -32,11 +32,11 @@ def same_result(wanted, found):
 
 def compare(run, *functions):
     """Run with plain functions and with jitted ones, which have kernels, no breaks, and serve most calls."""
+    wanted = run(*functions)
     with fail_unless_captured():
         fast = [jitted(f) for f in functions]
-    wanted = run(*functions)
-    for _ in range(2):
-        same_result(wanted, run(*fast))
+        for _ in range(2):
+            same_result(wanted, run(*fast))
     for f in fast:
         assert f.cache_info().hits > f.cache_info().misses, f.cache_info()
         assert not pijit.info(f).breaks, pijit.explain(f)
@@ -173,7 +173,7 @@ def test_gradients_of_pijit():
     value_and_gradient = pijit.value_and_grad(rosenbrock)
     found = optimize.minimize(rosenbrock, START, jac=pijit.grad(rosenbrock), method="BFGS")
     together = optimize.minimize(value_and_gradient, START, jac=True, method="BFGS")
-    assert np.allclose(found.x, 1.0, atol=1e-4) and found.success
+    assert np.allclose(rosenbrock_gradient(found.x), 0.0, atol=1e-4) and found.success
     same_result(found.x, together.x)
     assert np.allclose(pijit.grad(rosenbrock)(START), rosenbrock_gradient(START), rtol=1e-12)
 

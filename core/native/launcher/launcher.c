@@ -463,8 +463,8 @@ PyInit__launcher(void)
         || module_add_type(module, "LoopTiming", &LoopTiming_Type) < 0
         || PyModule_AddIntConstant(module, "MISS", LAUNCHER_MISS) < 0
         || PyModule_AddIntConstant(module, "ERROR", LAUNCHER_ERROR) < 0 || PyModule_AddFunctions(module, entry_functions) < 0
-        || abi_tables_register(module) < 0 || runtime_register(module) < 0
-        || callbacks_register(module, &launcher_type) < 0 || launch_api_register(module, &launcher_type) < 0) {
+        || abi_tables_register(module) < 0 || runtime_register(module) < 0 || callbacks_register(module, &launcher_type) < 0
+        || launch_api_register(module, &launcher_type) < 0) {
         Py_DECREF(module);
         return NULL;
     }

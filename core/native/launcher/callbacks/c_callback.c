@@ -97,8 +97,8 @@ programs_set(CCallback *self, PyObject *program, PyObject *short_program)
 static PyObject *
 c_callback_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"signature", "function", "code", "launcher", "program", "short_program", "globals", "builtins",
-                            "roots", "unbound", "first", "count", "places", NULL};
+    static char *names[] = {"signature", "function", "code",    "launcher", "program", "short_program", "globals",
+                            "builtins",  "roots",    "unbound", "first",    "count",   "places",        NULL};
     const char *text;
     PyObject *function, *code, *launcher, *program, *short_program, *globals, *builtins, *roots, *unbound, *places;
     Py_ssize_t first, count; /* the objects above are borrowed */

@@ -16,17 +16,17 @@ typedef struct CSignature CSignature;
 typedef struct {
     PyObject_HEAD
     const CSignature *signature;
-    PyObject *function;      /* owned: runs the calls that the kernel does not compute */
-    PyCodeObject *code;      /* owned: the code that the kernel was made from */
-    Launcher *launcher;      /* owned */
-    PyObject *program;       /* owned: the guards over the roots; they fetch the inputs of the kernel */
-    PyObject *short_program; /* owned, or NULL: the guards that do not follow from the types of numbers; they fetch the
+    PyObject *function;           /* owned: runs the calls that the kernel does not compute */
+    PyCodeObject *code;           /* owned: the code that the kernel was made from */
+    Launcher *launcher;           /* owned */
+    PyObject *program;            /* owned: the guards over the roots; they fetch the inputs of the kernel */
+    PyObject *short_program;      /* owned, or NULL: the guards that do not follow from the types of numbers; they fetch the
                                 inputs that are no arguments */
     PyObject *globals, *builtins; /* owned: dicts */
     PyObject **roots;             /* owned; items owned, or NULL: the variables that a frame of the function starts with */
     Py_ssize_t nroots;
-    Py_ssize_t first, count; /* the roots that are the arguments of a call */
-    Py_ssize_t *places;      /* owned: for each input of the kernel the number of the argument that it is, or -1 */
+    Py_ssize_t first, count;          /* the roots that are the arguments of a call */
+    Py_ssize_t *places;               /* owned: for each input of the kernel the number of the argument that it is, or -1 */
     PyObject *spare[CALLBACK_ARRAYS]; /* owned, or NULL: arrays of earlier calls that nobody else refers to */
     PyObject *error;                  /* owned, or NULL: the exception that the main thread is going to raise */
     int left, rest;                   /* calls in a row that the kernel left; next calls that do not try it */

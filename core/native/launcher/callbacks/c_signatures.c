@@ -42,8 +42,8 @@ status_leave(CCallback *self, Entered entered)
 static int
 error_raise(void *callback)
 {
-    CCallback *self = callback;     /* owned */
-    PyObject *value = self->error;  /* owned, given away */
+    CCallback *self = callback;    /* owned */
+    PyObject *value = self->error; /* owned, given away */
     PyObject *type = (PyObject *)Py_TYPE(value);
     self->error = NULL;
     Py_INCREF(type);
