@@ -83,7 +83,7 @@ def test_minimize_with_arguments():
 
 def test_minimize_scalar_and_root_scalar():
     def f(x):
-        return math.cos(x) - x ** 3
+        return math.cos(x) * math.exp(-0.1 * x) - x * x * x + 0.25 * math.sin(3.0 * x) - 0.1 * x
 
     compare(lambda g: optimize.minimize_scalar(g, bounds=(0.0, 2.0), method="bounded"), f)
     compare(lambda g: optimize.brentq(g, 0.0, 1.0), f)
@@ -164,7 +164,7 @@ def test_quad():
 
 def test_dblquad():
     def f(y, x):
-        return x * y * y
+        return x * y * y + math.exp(-x) * math.sin(y) - 0.5 * (x - y) * (x + y) + math.cos(x * y)
 
     compare(lambda g: integrate.dblquad(g, 0.0, 2.0, 0.0, 1.0), f)
 

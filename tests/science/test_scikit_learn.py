@@ -104,7 +104,9 @@ def test_estimator_with_a_jitted_method():
     plain = estimators.Ridge.descend.py_func(estimators.Ridge(), X, Y, np.zeros(4))
     assert bits(model.coef_) == bits(plain)
     assert bits(model.fit(X, Y).coef_) == bits(plain) and ran(estimators.Ridge.descend)
-    assert ran(estimators.Clip.transform) or bits(estimators.Clip(0.5).fit_transform(X)) == bits(np.clip(X, -0.5, 0.5))
+    for _ in range(3):
+        assert bits(estimators.Clip(0.5).fit_transform(X)) == bits(np.clip(X, -0.5, 0.5))
+    assert ran(estimators.Clip.transform.__wrapped__)  # scikit-learn wraps methods of transformers
 
 
 def test_clone_and_pickle():
