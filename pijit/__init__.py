@@ -33,7 +33,7 @@ from pijit.reporting.report import Report
 
 if TYPE_CHECKING:
     from pijit.ahead_of_time import warmup
-    from pijit.c_callbacks import low_level_callable
+    from pijit.science.c_callbacks import low_level_callable
     from pijit.compare import Difference
     from pijit.core.hinting import TypeHintWarning, hint
     from pijit.core.tape.errors import GradientError, GradientWarning
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 _LATER = {name: module for module, names in {
     "pijit.ahead_of_time": ["warmup"],
-    "pijit.c_callbacks": ["low_level_callable"],
+    "pijit.science.c_callbacks": ["low_level_callable"],
     "pijit.compare": ["Difference"],
     "pijit.core.hinting": ["TypeHintWarning", "hint"],
     "pijit.core.tape.errors": ["GradientError", "GradientWarning"],

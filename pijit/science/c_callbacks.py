@@ -273,4 +273,4 @@ def _is_number(code: Tuple[Any, ...], places: Tuple[int, ...]) -> bool:
         return places[code[1]] >= 0
     if code[0] == "scalar":
         return str(code[2].char) in "fd"
-    return code[0] in ("float", "int", "bool", "const")
+    return str(code[0]) in ("float", "int", "bool", "const")
