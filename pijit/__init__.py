@@ -33,7 +33,6 @@ from pijit.reporting.report import Report
 
 if TYPE_CHECKING:
     from pijit.ahead_of_time import warmup
-    from pijit.science.c_callbacks import low_level_callable
     from pijit.compare import Difference
     from pijit.core.hinting import TypeHintWarning, hint
     from pijit.core.tape.errors import GradientError, GradientWarning
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     )
     from pijit.notebook import load_ipython_extension, unload_ipython_extension
     from pijit.reporting.profile import Profile, profile
+    from pijit.science.c_callbacks import low_level_callable
     from pijit.signature import Symbol, Tensor
 
 _LATER = {name: module for module, names in {

@@ -270,7 +270,7 @@ def _short_program(made: _Made, arguments: range) -> Tuple[Optional[Tuple[int, .
 def _is_number(code: Tuple[Any, ...], places: Tuple[int, ...]) -> bool:
     """Whether an exit's value is a number that needs no object."""
     if code[0] == "fetched":
-        return places[code[1]] >= 0
+        return bool(places[code[1]] >= 0)
     if code[0] == "scalar":
         return str(code[2].char) in "fd"
     return str(code[0]) in ("float", "int", "bool", "const")
