@@ -70,6 +70,9 @@ def set_recording(on: bool) -> None:
 def set_other_stance(on: bool) -> None:
     """Tell calls in C whether the stance is another one than the default."""
 
+def connect() -> None:
+    """Let callbacks of `pijit.core._launcher` ask whether this thread runs everything as it is."""
+
 def set_plain(on: bool) -> bool:
     """Run all code on all threads as if nothing were marked, or stop doing so; returns the previous setting."""
 

@@ -167,6 +167,37 @@ class Launcher:
 
     def __next__(self) -> None: ...
 
+class CCallback:
+    """A jitted function that C libraries call by a function pointer and a data pointer.
+
+    The kernel computes a call if its guards hold and it leaves at an exit that returns. Otherwise the function is
+    called with the same arguments. So the kernel must have no effects except on arrays among the arguments.
+
+    Arguments:
+        signature: the C signature, one of those in core/native/launcher/callbacks/c_signatures.c.
+        function: the jitted function or method.
+        code: the code object that the kernel was made from.
+        launcher: the launcher of the kernel, without a guard program.
+        program: the guards over the roots; they fetch the kernel's inputs.
+        short_program: the guards that are left where the arguments are floats, or None: calls need objects for them. It
+            fetches the inputs that are no arguments.
+        globals, builtins: the namespace of the guards.
+        roots: the local variables and cells that a call starts with; those of arguments are replaced in each call.
+        unbound: the object that stands for no value among the roots.
+        first, count: the first root that is an argument, and the number of arguments.
+        places: for each input of the kernel the number of the argument that it is, or -1.
+    """
+
+    function: Any
+    launcher: Launcher
+    calls: int
+    kernel_calls: int
+    def __init__(self, signature: str, function: Any, code: Any, launcher: Launcher, program: Any, short_program: Any,
+                 globals: Dict[str, Any], builtins: Dict[str, Any], roots: List[Any], unbound: Any, first: int,
+                 count: int, places: Tuple[int, ...]) -> None: ...
+    def capsules(self) -> Tuple[Any, Any]:
+        """The C function and the data for its last argument, each in a capsule. The second one owns this object."""
+
 def threads() -> Tuple[int, int, int]:
     """Number of threads that a loop of this thread may use, of helpers that were started, of loops that were shared."""
 

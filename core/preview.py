@@ -38,21 +38,26 @@ def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tupl
 
     It uses the observations of earlier calls. Nothing is run, shown or remembered.
     """
-    function = known.py_func
-    state = State(function, function, known.config)
-    state.met, state.hints = known.met, known.hints
-    state.ignored_flags, state.constant_globals = known.ignored_flags, known.constant_globals
+    state = _like(known)
     observed = known.entries[-1].feedback.observed if known.entries else ObservedKinds()
-    roots = _roots(function, args, kwargs)
+    roots = _roots(known.py_func, args, kwargs)
     try:
         with recorded():
-            return [make_entry(state, function.__code__, roots, observed, None, "")], state.failures
+            return [make_entry(state, known.py_func.__code__, roots, observed, None, "")], state.failures
     except TypeHintWarning:
         raise  # the user's warning filter asks for it
     except Exception as error:
         raise_asynchronous(error)
         state.fail("PJ901", error)
         return [], state.failures
+
+
+def _like(known: State) -> State:
+    """A state for a capture that leaves no trace."""
+    state = State(known.py_func, known.py_func, known.config)
+    state.met, state.hints = known.met, known.hints
+    state.ignored_flags, state.constant_globals = known.ignored_flags, known.constant_globals
+    return state
 
 
 class WholeGraph(NamedTuple):
@@ -117,6 +122,12 @@ def _whole(result: Capture, static_roots: Optional[Tuple[Any, ...]]) -> Union[Wh
     program = entry_program(found, result.causes(), static_roots, inputs)
     return WholeGraph(found[0].graph, program, tuple(
         names[one.index] if type(one) is Local and one.index < len(names) else None for one in inputs), returning)
+
+
+def breaks_of(state: State, roots: Tuple[Any, ...]) -> Tuple[Any, ...]:
+    """Reports of the breaks of a function for one call; for ``roots`` see `whole_graph`."""
+    entry = make_entry(_like(state), state.py_func.__code__, roots, ObservedKinds(), None, "")
+    return tuple(entry.reports.breaks)
 
 
 def prepare(state: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> int:

@@ -49,10 +49,12 @@ if TYPE_CHECKING:
     )
     from pijit.notebook import load_ipython_extension, unload_ipython_extension
     from pijit.reporting.profile import Profile, profile
+    from pijit.science.c_callbacks import low_level_callable
     from pijit.signature import Symbol, Tensor
 
 _LATER = {name: module for module, names in {
     "pijit.ahead_of_time": ["warmup"],
+    "pijit.science.c_callbacks": ["low_level_callable"],
     "pijit.compare": ["Difference"],
     "pijit.core.hinting": ["TypeHintWarning", "hint"],
     "pijit.core.tape.errors": ["GradientError", "GradientWarning"],
@@ -82,5 +84,5 @@ __all__ = [
     "PYNATIVE_MODE", "Profile", "RecompileError", "Report", "Stance", "Symbol", "Tensor", "TypeHintWarning",
     "UnsupportedPythonWarning", "__version__", "check", "checkpoint", "custom_vjp", "disable", "dump", "explain",
     "get_code_extra", "get_context", "grad", "hint", "info", "jit", "jit_class", "load_ipython_extension",
-    "ms_function", "no_grad", "nondifferentiable", "profile", "reset", "set_context", "set_logs", "stance",
-    "stop_gradient", "unload_ipython_extension", "value_and_grad", "vjp", "warmup"]
+    "low_level_callable", "ms_function", "no_grad", "nondifferentiable", "profile", "reset", "set_context", "set_logs",
+    "stance", "stop_gradient", "unload_ipython_extension", "value_and_grad", "vjp", "warmup"]

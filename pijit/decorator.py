@@ -154,7 +154,8 @@ def _arguments(input_signature: Any, hash_args: Any, mode: Any) -> Dict[str, Any
     return found
 
 
-def _disabled() -> bool:
+def is_disabled() -> bool:
+    """Whether the environment switches pijit off, so that `jit` returns functions unchanged."""
     return any(os.environ.get(name, "0") not in ("", "0") for name in ("PIJIT_DISABLE", "NUMBA_DISABLE_JIT"))
 
 
@@ -162,7 +163,7 @@ def _decorate(fn: Any, config: options.Options) -> Any:
     if not callable(fn) and not isinstance(fn, (staticmethod, classmethod)):
         raise TypeError("jit: fn must be {}; not {!r}".format(ACCEPTED, fn))
     _require_code(fn)
-    if _disabled():
+    if is_disabled():
         return fn
     logs.read_environment()
     if warn_if_unsupported():
@@ -199,7 +200,7 @@ def _is_jitted(fn: Any) -> bool:
 def can_wait(config: Mapping[str, Any]) -> bool:
     """Whether functions with these options may run as plain Python at first: pijit is on and `check` is off."""
     checked = config.get("check") or os.environ.get("PIJIT_CHECK", "0") not in ("", "0")
-    return not checked and not _disabled() and why_not_python() is None
+    return not checked and not is_disabled() and why_not_python() is None
 
 
 def warn_if_unsupported(script: Optional[str] = None) -> bool:

@@ -53,7 +53,7 @@ def kernel_function(graph: Graph, program: Any, exits: AbstractSet[int],
     except (TooDeep, ForkedError, CompileError) as error:
         raise_asynchronous(error)
         return None
-    record = _record(kernel, program, _returning(kernel, exits))
+    record = record_of(kernel, program, exits)
     if not record.returns:
         return None
     function = KernelFunction(program, launcher_of(record, kernel.kernel, kernel.owner), *namespace, KernelLeft,
@@ -73,8 +73,12 @@ def _returning(kernel: Kernel, exits: AbstractSet[int]) -> Tuple[int, ...]:
                  if number in exits and all(code[0] == "const" for code in codes[:-1]))
 
 
-def _record(kernel: Kernel, program: Any, returns: Tuple[int, ...]) -> KernelRecord:
-    """The record of a kernel; its key is "" if the machine code is not kept on disk."""
+def record_of(kernel: Kernel, program: Any, exits: AbstractSet[int]) -> KernelRecord:
+    """The record of a kernel whose graph leaves the function's result at these exits.
+
+    Its key is "" if the machine code is not kept on disk.
+    """
     key, symbols = kernel.kept() or ("", ())
     return KernelRecord(key, symbols, tuple(program.guards), tuple(program.fetch), kernel.inputs, kernel.words,
-                        kernel.output_word, tuple(codes for _, codes in kernel.exits), returns, kernel.name)
+                        kernel.output_word, tuple(codes for _, codes in kernel.exits), _returning(kernel, exits),
+                        kernel.name)

@@ -1,9 +1,16 @@
 /* Entrance: the payload of an entry cache for linked code, on all versions. */
 #include "capsule_inl.h"
 #include "function/entrance.h"
+#include "function/marks/marks_inl.h"
 #include <structmember.h>
 
 const LaunchAPI *launch_api;
+
+static int
+is_off(void)
+{
+    return thread_is_off();
+}
 
 int
 launch_ready(void)
@@ -11,6 +18,7 @@ launch_ready(void)
     if (launch_api == NULL
         && (launch_api = capsule_import_api(LAUNCH_MODULE, LAUNCH_API_CAPSULE, LAUNCH_API_VERSION)) != NULL) {
         launch_connect(launch_api);
+        launch_api->set_off(is_off);
     }
     return launch_api != NULL ? 0 : -1;
 }

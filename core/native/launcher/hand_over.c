@@ -7,6 +7,7 @@
  * would not have seen them earlier either. */
 #include "launcher/abi.h"
 #include "launcher/answers.h"
+#include "launcher/callbacks/c_callback.h"
 #include "cpython/caller.h"
 #include "launcher/kernel_profile.h"
 #include "launcher/launcher.h"
@@ -112,8 +113,14 @@ set_running(const void *(*running)(void))
 #endif
 }
 
-static LaunchAPI api = {LAUNCH_API_VERSION, launcher_launch, hand_over_begin, hand_over_end, is_launcher,
-                        &loop_windows,      &kernel_clock,   set_running,     span_begin,    span_end};
+static void
+set_off(int (*off)(void))
+{
+    thread_off = off;
+}
+
+static LaunchAPI api = {LAUNCH_API_VERSION, launcher_launch, hand_over_begin, hand_over_end, is_launcher, &loop_windows,
+                        &kernel_clock,      set_running,     span_begin,      span_end,      set_off};
 
 int
 launch_api_register(PyObject *module, PyTypeObject *type)

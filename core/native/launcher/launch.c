@@ -5,22 +5,13 @@
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "launcher/abi.h"
 #include "launcher/codes/codes.h"
+#include "launcher/kernel_frame_inl.h"
 #include "launcher/kernel_profile.h"
 #include "launcher/launcher.h"
 #include "launcher/exits_inl.h"
 #include "launcher/marshal/inputs_inl.h"
 #include "local_checks_inl.h"
 #include "runtime/thread_pool.h"
-
-static inline void
-owned_init(OwnedList *owned)
-{
-    owned->count = 0;
-    owned->capacity = OWNED_INLINE;
-    owned->items = owned->inline_items;
-    owned->kept_end = 0;
-    owned->kept_next = 0;
-}
 
 /* Recursion levels that are reserved for a Python kernel. It treats each exception as an exit, and up to CPython 3.8 a
  * RecursionError that is caught lets the next one abort the process. */
@@ -93,13 +84,7 @@ native_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *cal
     PyObject *result;
     ValueSource source = {fetched, frame, NULL, 0, caller->globals, NULL};
 
-    owned_init(&owned);
-#if BREAKER_PER_THREAD
-    owned.breaker = breaker_word();
-#endif
-    frame[0] = (int64_t)(self->nogil ? runtime_table_nogil : runtime_table);
-    frame[1] = (int64_t)&owned;
-    memset(frame + self->output_word, 0, (self->words - self->output_word) * sizeof(int64_t));
+    frame_begin(self, frame, &owned);
     int64_t id = self->nogil || kernel_clock.watchers > 0 ? special_kernel(self, frame) : self->kernel(frame);
     if (id >= 0) {
         result = exit_build(self, id, &source, caller);

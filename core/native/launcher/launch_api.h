@@ -8,7 +8,7 @@
 #include <Python.h>
 #include <stdint.h>
 
-#define LAUNCH_API_VERSION 6
+#define LAUNCH_API_VERSION 7
 #define MOST_LEFT 16
 #define LAUNCH_MODULE "pijit.core._launcher"
 #define LAUNCH_API_CAPSULE LAUNCH_MODULE "._C_API"
@@ -80,6 +80,9 @@ typedef struct {
      * Neither touches an exception. */
     void (*span_begin)(Span *span);
     int64_t (*span_end)(Span *span);
+
+    /* Gives callbacks a function that tells whether this thread runs all code as it is. It is called with the GIL. */
+    void (*set_off)(int (*off)(void));
 } LaunchAPI;
 
 #endif

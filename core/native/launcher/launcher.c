@@ -22,6 +22,7 @@
 #include "launcher/abi.h"
 #include "launcher/abi_tables.h"
 #include "launcher/answers.h"
+#include "launcher/callbacks/c_callback.h"
 #include "launcher/codes/codes.h"
 #include "launcher/codes/exit_codes.h"
 #include "launcher/codes/input_codes.h"
@@ -462,7 +463,7 @@ PyInit__launcher(void)
         || module_add_type(module, "LoopTiming", &LoopTiming_Type) < 0
         || PyModule_AddIntConstant(module, "MISS", LAUNCHER_MISS) < 0
         || PyModule_AddIntConstant(module, "ERROR", LAUNCHER_ERROR) < 0 || PyModule_AddFunctions(module, entry_functions) < 0
-        || abi_tables_register(module) < 0 || runtime_register(module) < 0
+        || abi_tables_register(module) < 0 || runtime_register(module) < 0 || callbacks_register(module, &launcher_type) < 0
         || launch_api_register(module, &launcher_type) < 0) {
         Py_DECREF(module);
         return NULL;

@@ -30,7 +30,7 @@ class API(ctypes.Structure):
 get = ctypes.pythonapi.PyCapsule_GetPointer
 get.restype, get.argtypes = P, [ctypes.py_object, ctypes.c_char_p]
 api = API.from_address(get(_launcher._C_API, b"pijit.core._launcher._C_API"))
-assert api.version == 6
+assert api.version == 7
 now = [0]
 running = RUNNING(lambda: now[0])
 api.set_running(running)

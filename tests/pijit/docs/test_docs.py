@@ -12,7 +12,8 @@ import pytest
 
 from tests.pijit.docs.pages import DOCS, PAGES, commands, listed, notebook_cells, programs, saved, text_of
 
-ELSEWHERE = {"guide.md": "test_guide.py", "extending.md": "no whole programs"}
+ELSEWHERE = {"guide.md": "test_guide.py", "extending.md": "no whole programs",
+             "science.md": "tests/science/test_science_page.py"}
 GOLDEN = sys.version_info[:2] == (3, 10)
 """Where pictures are those of the pages."""
 RUNNER = """

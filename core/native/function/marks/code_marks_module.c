@@ -170,7 +170,18 @@ marks_call(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
     return vector_call(args[0], args + 1, nargs - 1, names);
 }
 
+static PyObject *
+marks_connect(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
+{
+    if (launch_ready() < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef marks_methods[] = {
+    {"connect", marks_connect, METH_NOARGS,
+     "connect()\n--\n\nLet callbacks of pijit.core._launcher ask whether this thread runs everything as it is."},
     {"set_profiling", call_profiling_set, METH_O,
      "set_profiling(on)\n--\n\nCount calls and their time from now on, or no longer."},
     {"call_times", call_times, METH_NOARGS, "call_times()\n--\n\n[(function, calls, ns)] while profiling is on."},

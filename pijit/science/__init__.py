@@ -1,0 +1,1 @@
+"""Functions for libraries of scientific computing: callbacks of SciPy."""

@@ -1,0 +1,3 @@
+"""Makes `benchmarks` importable, as for the tests of the benchmarks themselves."""
+
+from tests.benchmarks import conftest  # noqa: F401
