@@ -245,7 +245,7 @@ def call_tuple(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     items = _known_items(interpreter, arguments[0]) or _numbers_of(interpreter, arguments[0])
     if items is not None:
         return constructions.new_tuple(interpreter, [interpreter.use(item) for item in items])
-    made = call_list(interpreter, arguments, {})
+    made = arguments[0] if class_of(arguments[0]) is list else call_list(interpreter, arguments, {})
     if isinstance(made, KnownContainer):
         return constructions.new_tuple(interpreter, list(made.items))
     expected = list_type(made)

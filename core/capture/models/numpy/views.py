@@ -16,14 +16,14 @@ from pijit.core.capture.models.numpy.library_effects import held_by, perform
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.models.scalars import conversions
-from pijit.core.capture.typing import result_types, unit_axes
+from pijit.core.capture.typing import axis_lengths, result_types
 from pijit.core.capture.typing.result_types import operand_of
 from pijit.core.capture.values.describe import Arguments, Handler, describe, only
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Slice, Tensor, class_of, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph import library_helpers
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import INT, WORD, Array, Scalar
+from pijit.core.graph.types import INT, SEVERAL, WORD, Array, Scalar
 from pijit.guards.facts import is_among
 
 
@@ -124,7 +124,7 @@ def _permuted(interpreter: Interpreter, array: Tensor, axes: Sequence[int]) -> A
     kind, order = array.type, list(axes)
     layout = kind.layout if order == sorted(order) else \
         "C" if kind.layout == "F" and order == sorted(order, reverse=True) else "A"
-    result = Array(kind.dtype, kind.ndim, layout, kind.writeable, unit_axes=unit_axes.of_transpose(kind, order))
+    result = Array(kind.dtype, kind.ndim, layout, kind.writeable, lengths=axis_lengths.of_transpose(kind, order))
     return Tensor(result, interpreter.emit("transpose", [ssa_value(array)], result, {"axes": tuple(order)}))
 
 
@@ -144,9 +144,11 @@ def call_squeeze(interpreter: Interpreter, arguments: List[Abstract], keywords: 
 
 def _without(interpreter: Interpreter, array: Tensor, gone: FrozenSet[int]) -> Tensor:
     """The view without axes that have length 1."""
-    kind, ndim = array.type, array.type.ndim - len(gone)
+    kind, left = array.type, [axis for axis in range(array.type.ndim) if axis not in gone]
+    ndim = len(left)
     layout = "C" if not ndim or ndim == 1 and kind.layout == "F" else kind.layout
-    result = Array(kind.dtype, ndim, layout, kind.writeable, kind.transposed, kind.ordered, unit_axes=frozenset())
+    lengths = axis_lengths.of_transpose(kind, left) or (SEVERAL,) * ndim
+    result = Array(kind.dtype, ndim, layout, kind.writeable, kind.transposed, kind.ordered, lengths=lengths)
     if not ndim:
         attrs = {"function": "squeeze", "keywords": ()}
         return Tensor(result, interpreter.emit("invoke", [ssa_value(array)], result, attrs, exits=True))
@@ -285,7 +287,7 @@ def call_where(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     if result.dtype.kind not in "fiub" or any(array.type.dtype != result.dtype for array in arrays[1:]):
         raise Break("PJ210", callee="where of %s" % result.dtype)
     result = Array(result.dtype, result.ndim, "C",
-                   unit_axes=unit_axes.of_broadcast([operand_of(each).type for each in arguments], result.ndim))
+                   lengths=axis_lengths.of_broadcast([operand_of(each).type for each in arguments], result.ndim))
     types = "?{0}{0}->{0}".format(result.dtype.char)
     value = interpreter.emit("where", [conversions.any_value(interpreter, each) for each in arguments], result,
                              {"types": types}, exits=True)
@@ -337,7 +339,7 @@ def call_roll(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     for axis, shift in steps:
         length = Number(INT, shapes.dimension(interpreter, array, axis))
         places = interpreter.word(interpreter.binary("%", shift, length))
-        kind = Array(array.type.dtype, array.type.ndim, "C", unit_axes=array.type.unit_axes)
+        kind = Array(array.type.dtype, array.type.ndim, "C", lengths=array.type.lengths)
         array = Tensor(kind, interpreter.emit("roll", [ssa_value(array), places], kind, {"axis": axis}, exits=True))
     # without an axis NumPy rolls a flat array and reshapes the result, which is a view
     whole = questions.known(interpreter, named.get("axis", Const(None))) is None

@@ -1,0 +1,49 @@
+"""Scatters: copies of arrays with other elements at places that index arrays select.
+
+Kernels call them as library functions, `derivatives/scatters.py` has their derivatives, and `pijit.ms.ops` calls them.
+They have no effect except their result, and none if they raise.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict
+
+import numpy as np
+
+Scatter = Callable[[Any, Any, Any], Any]
+"""Takes an array, the values, and the index: an array of integers, or a tuple of such arrays and of slices."""
+
+
+def _by(name: str, ufunc: Any) -> Scatter:
+    def scatter(a: Any, b: Any, indices: Any) -> Any:
+        """A copy of an array after ``ufunc.at(copy, indices, b)``: places that occur several times count each time."""
+        made = np.array(a)
+        ufunc.at(made, indices, b)
+        return made
+    scatter.__name__ = scatter.__qualname__ = name
+    return scatter
+
+
+scatter_add = _by("tensor_scatter_add", np.add)
+scatter_sub = _by("tensor_scatter_sub", np.subtract)
+scatter_max = _by("tensor_scatter_max", np.maximum)
+scatter_min = _by("tensor_scatter_min", np.minimum)
+scatter_mul = _by("tensor_scatter_mul", np.multiply)
+scatter_div = _by("tensor_scatter_div", np.divide)
+scatter_floor_div = _by("tensor_scatter_floor_div", np.floor_divide)
+
+
+def scatter_update(a: Any, b: Any, indices: Any) -> Any:
+    """A copy of an array after ``copy[indices] = b``: of a place that occurs several times the last value stays."""
+    made = np.array(a)
+    made[indices] = b
+    return made
+
+
+scatter_update.__name__ = scatter_update.__qualname__ = "tensor_scatter_update"
+
+BY_NAME: Dict[str, Scatter] = {
+    "scatter_add": scatter_add, "scatter_sub": scatter_sub, "scatter_max": scatter_max, "scatter_min": scatter_min,
+    "scatter_mul": scatter_mul, "scatter_div": scatter_div, "scatter_floor_div": scatter_floor_div,
+    "scatter_update": scatter_update}
+"""The functions by the names of this module."""
