@@ -22,6 +22,12 @@ from pijit.guards.source import is_plain_tuple
 EDGES = (2, 3, 1)
 """The axis lengths of the samples."""
 
+LONG_EDGES = (17, 18)
+"""The axis lengths of further samples, for constant indices that are out of range in the others."""
+
+MOST_LONG_AXES = 3
+"""Maximum number of axes of arrays for which there are such samples, because their size grows with each axis."""
+
 INTEGERS = (1, 0, 2, -1)
 NUMBERS = (0.5, 1.0, 2.0, 0.25)
 
@@ -48,7 +54,10 @@ def result_types(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...
             count: indices are out of range there, which is an error only for longer axes.
     """
     row = FUNCTIONS[path]
-    found = [(edge, kind) for edge, kind in _answers(path, questions, keywords, _kind_of) if edge >= row.least_edge]
+    found = list(_answers(path, questions, keywords, _kind_of))
+    if not found and max([kind.ndim for kind in array_types(questions)] or [0]) <= MOST_LONG_AXES:
+        found = list(_answers(path, questions, keywords, _kind_of, LONG_EDGES))
+    found = [(edge, kind) for edge, kind in found if edge >= row.least_edge]
     answers = [(edge, kind) for edge, kind in found if kind is not WARNS]
     if {edge for edge, _ in found if edge > 1} - {edge for edge, _ in answers} or not answers:
         raise Break("PJ203", operands=_described(questions))
@@ -172,7 +181,7 @@ def written_by(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...])
 
 
 def _answers(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
-             answer: Callable[[Any], Any]) -> Iterator[Tuple[int, Any]]:
+             answer: Callable[[Any], Any], edges: Tuple[int, ...] = EDGES) -> Iterator[Tuple[int, Any]]:
     """(axis length, ``answer(result)``) for each sample for which the function does not raise."""
     function, split = FUNCTIONS[path].object, len(questions) - len(keywords)
     # Warnings are recorded, not raised, because some of NumPy's C code crashes when a warning becomes an exception.
@@ -180,7 +189,7 @@ def _answers(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
         warnings.simplefilter("ignore")
         for category in WARNED:
             warnings.simplefilter("always", category)
-        for edge in EDGES:
+        for edge in edges:
             for number in range(len(INTEGERS)):
                 values = [_sample(question, edge, number) for question in questions]
                 try:

@@ -51,8 +51,8 @@ def ssa_value(value: TypedValue) -> Value:
 class Number(TypedValue):
     """A Python or NumPy scalar.
 
-    ``sample`` is its value at capture time if it comes from outside, else None. ``expected`` is the value of an int that
-    the expected lengths of arrays tell; capture relies on it after a check only.
+    ``sample`` is its value at capture time if it comes from outside, else None. ``expected`` is the value of an int
+    that follows from the expected lengths of arrays. Capture relies on it after a check only.
     """
 
     __slots__ = ("sample", "expected")

@@ -42,7 +42,8 @@ def _scatter_update(g: Any, r: Any, a: Any, b: Any, indices: Any) -> Adjoints:
     number = np.reshape(np.arange(np.size(part)), np.shape(part))
     order[indices] = number
     last = order[indices] == number  # the values that stay
-    return scatter_update(g, np.zeros_like(part), indices), sum_to(np.where(last, part, np.zeros_like(part)), np.shape(b))
+    zeros = np.zeros_like(part)
+    return scatter_update(g, zeros, indices), sum_to(np.where(last, part, zeros), np.shape(b))
 
 
 @derivative(scatter_max, scatter_min, operands=2, result=NEW, sized_as=FIRST)

@@ -56,8 +56,8 @@ HELPERS = frozenset(["as_array", "as_numpy", "as_shape", "array_of", "made", "op
                      "log_softmax_of", "generator", "sequence_number", "around_sequence", "result_part", "transposed",
                      "transposed_conv2d", "transposed_conv1d", "conv1d_by_row", "instance_norm",
                      "max_pool_by_row", "avg_pool_by_row", "by_parts", "by_parts_of_images", "output_lengths",
-                     "output_length", "places_of", "in_dtype", "scatter_add", "scatter_sub", "scatter_max", "scatter_min",
-                     "scatter_mul", "scatter_div", "scatter_floor_div", "scatter_store"])
+                     "output_length", "places_of", "in_dtype", "scatter_add", "scatter_sub", "scatter_max",
+                     "scatter_min", "scatter_mul", "scatter_div", "scatter_floor_div", "scatter_store"])
 """Functions in the modules of operations that are not operations themselves."""
 
 FUNCTIONS: Dict[str, Callable[..., Any]] = {

@@ -125,7 +125,8 @@ def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
 def unstack(input_x: Any, axis: int = 0, num: Optional[int] = None) -> Tuple[Tensor, ...]:
     """The parts along an axis, each without this axis; `num` is accepted without effect."""
     x = array_of(input_x)
-    return tuple(made(np.array(np.take(x, k, axis=axis))) for k in range(x.shape[axis]))
+    before = (builtins.slice(None),) * (axis % x.ndim)
+    return tuple([made(np.array(x[before + (k,)], order="C")) for k in range(x.shape[axis])])
 
 
 unbind = unstack
@@ -137,7 +138,8 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> Tuple[Tens
     if isinstance(split_size_or_sections, int):
         cuts = list(range(split_size_or_sections, x.shape[axis], split_size_or_sections))
     else:
-        cuts = np.cumsum(split_size_or_sections)[:-1].tolist()
+        lengths = as_shape(split_size_or_sections)
+        cuts = [sum(lengths[:k]) for k in range(1, len(lengths))]
     return tuple(made(np.array(one)) for one in np.split(x, cuts, axis=axis))
 
 

@@ -69,7 +69,7 @@ ROWS = (
     Row("GatherD", m.gather_elements),
     Row("GatherNd", m.gather_nd), Row("MaskedFill", m.masked_fill), Row("MaskedSelect", m.masked_select),
     Row("NonZero", m.nonzero), Row("Unique", m.unique), Row("Sort", m.sort, (("axis", -1), ("descending", False))),
-    Row("TopK", m.topk), Row("ReverseV2", m.flip, (("dims", REQUIRED),)), Row("Depend", m.depend),
+    Row("TopK", m.topk, (("sorted", True), ("dim", -1))), Row("ReverseV2", m.flip, (("dims", REQUIRED),)), Row("Depend", m.depend),
     Row("TupleToArray", m.tuple_to_array), Row("ScatterUpdate", s.scatter_update),
     Row("TensorScatterUpdate", s.tensor_scatter_update), Row("TensorScatterAdd", s.tensor_scatter_add),
     Row("TensorScatterSub", s.tensor_scatter_sub), Row("TensorScatterMax", s.tensor_scatter_max),

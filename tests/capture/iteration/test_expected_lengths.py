@@ -12,7 +12,7 @@ PLACES = np.array([[0, 1], [2, 3], [2, 0], [1, 1]])
 
 INDEXED = {
     "x[tuple(i.T)]": X, "x[tuple(i[:, k] for k in range(i.shape[1]))] * y": X, "x[tuple([one + 0 for one in i.T])]": X,
-    "x[tuple(np.moveaxis(i, -1, 0))]": X, "(x * y)[tuple((i + 0).T)]": X, "x[tuple(i[:, :-1].T)]": X, "x[tuple(i[1:3])]": X,
+    "x[tuple(np.moveaxis(i, -1, 0))]": X, "(x * y)[tuple((i + 0).T)]": X, "x[tuple(i[:, :-1].T)]": X, "x[tuple(i[1:3] % 3)]": X,
     "x[tuple(np.stack((i[:, 1] - 1, i[:, 0]), 1).T)]": X, "x[tuple(i.astype(np.int32).T)]": X, "x[tuple(i.T[::-1]) + (2,)]": np.moveaxis(X, 0, 1),
     "x[tuple(np.array([[0, 1], [1, 2]]))] * y": X, "x[(slice(1, 3),) + tuple(i.T)] - y": X, "[x[tuple(one)] for one in i[:3]]": X,
     "x[tuple([i[:, k] for k in range(len(i.T))])]": X, "x[tuple([i[:, k] for k in range(i.shape[0] - 2)])]": X,

@@ -122,8 +122,9 @@ def iterator_over(interpreter: Interpreter, value: Abstract) -> Abstract:
     if words is not None:
         return LoopIterator("range", (_word(interpreter, 0),) + words)
     if isinstance(value, Tensor) and value.type.ndim:
-        rows = _static_rows(interpreter, value)
-        return rows if rows is not None else LoopIterator("sequence", (_word(interpreter, 0),), (value,))
+        rows = few_items(interpreter, value) if value.type.ndim > 1 else None  # a loop may change its elements
+        return Unrolled(Sequence(rows), len(rows), "forwards") if rows is not None else LoopIterator(
+            "sequence", (_word(interpreter, 0),), (value,))
     kind = class_of(value)
     if kind is not None and is_among(kind, TEXT_ITERATORS):
         owner = Instance(Object(kind), characters.text_object(interpreter, value))
@@ -165,16 +166,15 @@ def _bound(interpreter: Interpreter, part: Abstract) -> Optional[int]:
     return expected
 
 
-def _static_rows(interpreter: Interpreter, array: Tensor) -> Optional[Unrolled]:
-    """An iterator over the few rows that an array is expected to have, if the capture unrolls such loops; else None."""
-    expected = array.type.lengths[0] if array.type.ndim > 1 and array.type.lengths else SEVERAL
+def few_items(interpreter: Interpreter, array: Tensor) -> Optional[List[Abstract]]:
+    """The few items that an array is expected to have, if the capture unrolls loops over them; else None."""
+    expected = array.type.lengths[0] if array.type.ndim and array.type.lengths else SEVERAL
     if not SEVERAL < expected <= interpreter.context.unrolling:
         return None
     if not interpreter.context.base.types.ranges.unrolls(EXPECTED):
         return None
     shapes.require_expected(interpreter, shapes.length(interpreter, array, 0))
-    words = [interpreter.emit("const", [], WORD, {"value": k}) for k in range(expected)]
-    return Unrolled(Sequence([indexing.row(interpreter, array, word) for word in words]), expected, "forwards")
+    return [element_of(interpreter, array, _word(interpreter, k)) for k in range(expected)]
 
 
 def dict_iterator(interpreter: Interpreter, value: Abstract, what: str) -> Optional[LoopIterator]:

@@ -19,8 +19,8 @@ from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models_subscripts, serves
 from pijit.core.capture.models.scalars import conversions
-from pijit.core.capture.typing.library_result_types import array_types, expected_lengths, result_types
 from pijit.core.capture.typing.axis_lengths import of_sizes
+from pijit.core.capture.typing.library_result_types import array_types, expected_lengths, result_types
 from pijit.core.capture.values.describe import Arguments, describe
 from pijit.core.capture.values.lattice import (
     Abstract,

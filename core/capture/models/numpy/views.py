@@ -8,10 +8,10 @@ from typing import FrozenSet, List, Optional, Sequence, Tuple, cast
 import numpy as np
 
 from pijit.core.capture.models import operators
-from pijit.core.capture.models.containers import contents
+from pijit.core.capture.models.containers import constructions, contents
 from pijit.core.capture.models.numpy import element_stores, indexing, library, questions, shapes
 from pijit.core.capture.models.numpy.arrays import call_array
-from pijit.core.capture.models.numpy.fancy_indexing import add_at, elements_at, require_apart
+from pijit.core.capture.models.numpy.fancy_indexing import FULL, add_at, elements_at, require_apart
 from pijit.core.capture.models.numpy.library_effects import held_by, perform
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
@@ -36,6 +36,8 @@ def _array(value: Abstract, writes: bool = False) -> Tensor:
     return value
 
 
+MOST_SECTIONS = 16
+"""Most views that ``np.split`` makes one by one."""
 OF_NUMBERS = {"ndim": 0, "shape": (), "size": 1}
 """What functions that tell the dimensions of arrays return for numbers."""
 
@@ -326,6 +328,44 @@ def call_diff(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
                       for start, stop in ((Const(1), absent), (absent, Const(-1)))]
     ufunc = np.not_equal if array.type.dtype.kind == "b" else np.subtract
     return operators.ufunc_call(interpreter, ufunc, [later, earlier])
+
+
+@models(np.split)
+def call_split(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.split(x, sections, axis)`` with a known number of sections, or at known positions: a list of views."""
+    named = dict(zip(("ary", "indices_or_sections", "axis"), arguments), **keywords)
+    array, given = named.get("ary"), named.get("indices_or_sections", Const(None))
+    whole = len(named) == len(arguments) + len(keywords) == len(set(named) & {"ary", "indices_or_sections", "axis"})
+    cuts = _cuts(interpreter, given)
+    if not whole or cuts is None or not isinstance(array, Tensor) or not array.type.ndim:
+        return library.invoke(interpreter, FUNCTIONS["split"], arguments, keywords)
+    axis = _known_axis(interpreter, named.get("axis", Const(0)), array.type.ndim)
+    if isinstance(given, Const):
+        cuts = _equal_cuts(interpreter, shapes.length(interpreter, array, axis), given.object)
+    before: List[Abstract] = [FULL] * axis
+    ends = [Const(0)] + cuts + [Const(None)]
+    return constructions.new_list(interpreter, [
+        indexing.view_of(interpreter, array, before + [Slice((first, last, Const(None)))])
+        for first, last in zip(ends, ends[1:])])
+
+
+def _cuts(interpreter: Interpreter, given: Abstract) -> Optional[List[Abstract]]:
+    """The ints at which an array is cut, or nothing for a number of sections; None for other values."""
+    if isinstance(given, Const) and type(given.object) is int:
+        return [] if 0 < given.object <= MOST_SECTIONS else None
+    items = contents.items_of(interpreter, given) if is_among(class_of(given), (list, tuple)) else None
+    if items is None or len(items) >= MOST_SECTIONS or any(class_of(item) is not int for item in items):
+        return None
+    return [interpreter.use(item) for item in items]
+
+
+def _equal_cuts(interpreter: Interpreter, length: Number, sections: int) -> List[Abstract]:
+    """The positions between equal sections. Exits where the length is no multiple of their number."""
+    rest = interpreter.binary("%", length, Const(sections))
+    equal = conversions.truth(interpreter, interpreter.compare("==", rest, Const(0)))
+    interpreter.emit("require", [equal], None, exits=True)
+    part = interpreter.binary("//", length, Const(sections))
+    return [interpreter.binary("*", part, Const(k)) for k in range(1, sections)]
 
 
 @models(np.roll)
