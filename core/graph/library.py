@@ -168,7 +168,7 @@ COMPUTES = {
     "nancumsum": "a axis*", "nanprod": "a axis*", "linalg.cholesky": "a", "linalg.eigvalsh": "a UPLO*",
     "linalg.matrix_power": "a n*", "linalg.pinv": "a",
 }
-COMPUTES.update(("scatters." + name, "a b indices") for name in scatters.BY_NAME)
+COMPUTES.update(("scatters." + name, "a b axis* ...") for name in scatters.BY_NAME)
 """Functions that do arithmetic, or cast."""
 
 ON_NUMBERS = {

@@ -1,7 +1,8 @@
 """Scatters: copies of arrays with other elements at places that index arrays select.
 
 Kernels call them as library functions, `derivatives/scatters.py` has their derivatives, and `pijit.ms.ops` calls them.
-They have no effect except their result, and none if they raise.
+They have no effect except their result, and none if they raise. Values have the shape of the elements that they change,
+or fewer axes.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ from typing import Any, Callable, Dict
 
 import numpy as np
 
-Scatter = Callable[[Any, Any, Any], Any]
-"""Takes an array, the values, and the index: an array of integers, or a tuple of such arrays and of slices."""
+Scatter = Callable[..., Any]
+"""Takes an array, the values, the number of leading axes that are whole, and an index array for each axis after them."""
 
 
 def _by(name: str, ufunc: Any) -> Scatter:
-    def scatter(a: Any, b: Any, indices: Any) -> Any:
-        """A copy of an array after ``ufunc.at(copy, indices, b)``: places that occur several times count each time."""
+    def scatter(a: Any, b: Any, axis: int, *indices: Any) -> Any:
+        """A copy of an array after ``ufunc.at(copy, index, b)``: places that occur several times count each time."""
         made = np.array(a)
-        ufunc.at(made, indices, b)
+        ufunc.at(made, (slice(None),) * axis + indices, b)
         return made
     scatter.__name__ = scatter.__qualname__ = name
     return scatter
@@ -33,10 +34,10 @@ scatter_div = _by("tensor_scatter_div", np.divide)
 scatter_floor_div = _by("tensor_scatter_floor_div", np.floor_divide)
 
 
-def scatter_update(a: Any, b: Any, indices: Any) -> Any:
-    """A copy of an array after ``copy[indices] = b``: of a place that occurs several times the last value stays."""
+def scatter_update(a: Any, b: Any, axis: int, *indices: Any) -> Any:
+    """A copy of an array after ``copy[index] = b``: of a place that occurs several times the last value stays."""
     made = np.array(a)
-    made[indices] = b
+    made[(slice(None),) * axis + indices] = b
     return made
 
 

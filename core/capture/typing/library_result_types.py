@@ -26,7 +26,7 @@ LONG_EDGES = (17, 18)
 """The axis lengths of further samples, for constant indices that are out of range in the others."""
 
 MOST_LONG_AXES = 3
-"""Maximum number of axes of arrays for which there are such samples, because their size grows with each axis."""
+"""Maximum number of axes of arrays for which there are long samples, because their size grows with each axis."""
 
 INTEGERS = (1, 0, 2, -1)
 NUMBERS = (0.5, 1.0, 2.0, 0.25)

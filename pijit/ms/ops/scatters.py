@@ -19,17 +19,17 @@ from pijit.core.graph.scatters import scatter_update as scatter_store
 from pijit.ms.tensor import Tensor, array_of, as_shape, made
 
 
-def places_of(name: str, lengths: int, indices: Any, updates: Any) -> Tuple[Any, ...]:
-    """The positions in the last axis of `indices`, as an index of an array with `lengths` dimensions.
+def places_of(name: str, shape: Tuple[int, ...], indices: Any, updates: Any) -> Tuple[Any, ...]:
+    """The positions in the last axis of `indices`, as an index of an array of this shape.
 
     Raises:
-        ValueError: the dimensions of the updates do not fit.
+        ValueError: the shape of the updates does not fit.
     """
-    depth = indices.ndim - 1 + lengths - updates.ndim
-    if not 0 < depth <= lengths or indices.shape[-1] != depth:
+    depth = indices.ndim - 1 + len(shape) - updates.ndim
+    if not 0 < depth <= len(shape) or indices.shape[-1] != depth or updates.shape != indices.shape[:-1] + shape[depth:]:
         raise ValueError("{}: updates must have the dimensions of indices without the last one, and then those of the "
-                         "tensor without the first {}; indices and updates have the shapes {} and {}".format(
-                             name, indices.shape[-1], indices.shape, updates.shape))
+                         "tensor without the first {}; the shapes are {}, {} and {}".format(
+                             name, indices.shape[-1], shape, indices.shape, updates.shape))
     return tuple([indices[..., k] for k in range(depth)])
 
 
@@ -41,7 +41,7 @@ def in_dtype(updates: Any, array: Any) -> Any:
 def _scatter(name: str, function: Callable[..., Any], text: str) -> Callable[..., Tensor]:
     def operation(input_x: Any, indices: Any, updates: Any) -> Tensor:
         x, u = array_of(input_x), array_of(updates)
-        return made(function(x, in_dtype(u, x), places_of(name, x.ndim, array_of(indices), u)))
+        return made(function(x, in_dtype(u, x), 0, *places_of(name, x.shape, array_of(indices), u)))
     operation.__name__ = operation.__qualname__ = name
     operation.__doc__ = text
     return operation
@@ -65,17 +65,17 @@ def tensor_scatter_div(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """A copy divided by parts at the positions in the last axis of `indices`; quotients of integers are rounded down.
     """
     x, u = array_of(input_x), array_of(updates)
-    key = places_of("tensor_scatter_div", x.ndim, array_of(indices), u)
+    key = places_of("tensor_scatter_div", x.shape, array_of(indices), u)
     if x.dtype.kind in "fc":
-        return made(scatter_div(x, in_dtype(u, x), key))
-    return made(scatter_floor_div(x, in_dtype(u, x), key))
+        return made(scatter_div(x, in_dtype(u, x), 0, *key))
+    return made(scatter_floor_div(x, in_dtype(u, x), 0, *key))
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
     """Zeros of a shape, with parts added at the positions in the last axis of `indices`."""
     u, lengths = array_of(updates), as_shape(shape)
-    key = places_of("scatter_nd", len(lengths), array_of(indices), u)
-    return made(scatter_add(np.zeros(lengths, u.dtype), u, key))
+    key = places_of("scatter_nd", tuple(lengths), array_of(indices), u)
+    return made(scatter_add(np.zeros(lengths, u.dtype), u, 0, *key))
 
 
 def scatter_update(input_x: Tensor, indices: Any, updates: Any) -> Tensor:
@@ -85,16 +85,24 @@ def scatter_update(input_x: Tensor, indices: Any, updates: Any) -> Tensor:
 
 
 def index_add(x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, check_index_bound: bool = True) -> Tensor:
-    """A copy with parts added at positions along an axis; the last two arguments are accepted without effect."""
-    a = array_of(x)
-    return made(scatter_add(a, in_dtype(array_of(y), a), (slice(None),) * (axis % a.ndim) + (array_of(indices),)))
+    """A copy with parts added at positions along an axis; the last two arguments are accepted without effect.
+
+    Raises:
+        ValueError: the shape of `y` does not fit.
+    """
+    a, places, u = array_of(x), array_of(indices), array_of(y)
+    axis = axis % a.ndim
+    if u.shape != a.shape[:axis] + places.shape + a.shape[axis + 1:]:
+        raise ValueError("index_add: y must have the shape of x, with as many elements along the axis as there are "
+                         "indices; the shapes are {}, {} and {}".format(a.shape, places.shape, u.shape))
+    return made(scatter_add(a, in_dtype(u, a), axis, places))
 
 
 def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     """A copy with a number at positions along an axis."""
     a = array_of(x)
     number = value._array.astype(a.dtype) if isinstance(value, Tensor) else a.dtype.type(value)
-    return made(scatter_store(a, number, (slice(None),) * (axis % a.ndim) + (array_of(index),)))
+    return made(scatter_store(a, number, axis % a.ndim, array_of(index)))
 
 
 def _rows(indices: Any) -> Any:
