@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict
 import numpy as np
 
 Scatter = Callable[..., Any]
-"""Takes an array, the values, the number of leading axes that are whole, and an index array for each axis after them."""
+"""Takes an array, the values, the number of leading axes that are whole, and index arrays for the axes after them."""
 
 
 def _by(name: str, ufunc: Any) -> Scatter:

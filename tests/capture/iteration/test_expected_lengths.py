@@ -95,3 +95,32 @@ def test_a_loop_that_writes_what_it_reads():
         return seen, x[tuple(i.T)]
 
     check(f, X[0].copy(), PLACES, others=[(X[1].copy(), PLACES), (X[0, :3].copy(), PLACES[:, :1])])
+
+
+SPLIT = {
+    "np.split(x, 2)": (4, 5), "np.split(x, n, 1)": (4, 6), "np.split(x, [1, 3])": (4, 5), "np.split(x, (n, -1), axis=-1)": (4, 5),
+    "np.split(x, [], 1)": (4, 5), "np.split(x, [2, 1, 9])": (4, 5),
+}
+
+
+@pytest.mark.parametrize("call", sorted(SPLIT))
+def test_parts_of_arrays(call):
+    """The parts are views. Lengths that do not divide raise NumPy's error."""
+    f = define("def f(x, n):\n    parts = %s\n    parts[0][...] = 7.0\n    return parts, [one.sum() for one in parts], x * 2.0" % call)
+    x = np.arange(float(np.prod(SPLIT[call]))).reshape(SPLIT[call])
+    with fail_unless_captured():
+        check(f, x, 3, others=[(x.copy("F"), 3), (x.T.copy(), 3), (x[:3, :3].copy(), 3), (x, 2), (x[0].copy(), 3), (x[:0], 3)])
+
+
+def added(x, y):
+    return np.add(*x) * 2.0, np.maximum(y, *x[:1])
+
+
+def far(x):
+    return np.take(x, 6, axis=1) * 2.0, np.delete(x, 5, axis=1) + 1.0
+
+
+def test_star_arguments_and_large_constants():
+    with fail_unless_captured():
+        check(added, X[0, :2], 1.0, others=[(X[0, :2] * 2.0, 2.0), (X[0, :3], 1.0), (X[0, :1], 1.0)])
+        check(far, X.reshape(6, 10), others=[(X.reshape(10, 6),), (X.reshape(5, 12),)])
