@@ -37,6 +37,9 @@ LIKELY_NUMBER = 2
 LONGEST_SAMPLE = 16
 """The length of axes up to which samples have the expected lengths. Loops over longer axes are not unrolled."""
 
+LARGEST_SAMPLE = 2 ** 16
+"""Maximum number of elements of such a sample, because the function runs on it at capture."""
+
 WARNED = (COMPLEX_WARNING, DeprecationWarning, FutureWarning, PendingDeprecationWarning, UserWarning)
 """Warnings that a call attributes to its caller's line. Calls that give one stay bytecode."""
 
@@ -83,7 +86,8 @@ def expected_lengths(path: str, questions: Tuple[Any, ...], keywords: Tuple[str,
     if None in lengths:
         return None
     given = [[length if length <= LONGEST_SAMPLE else SEVERAL for length in each or ()] for each in lengths]
-    found = [] if _has_number(questions) else _sampled_lengths(path, questions, keywords, given)
+    is_large = any(np.prod([length or EDGES[1] for length in each]) > LARGEST_SAMPLE for each in given)
+    found = [] if is_large or _has_number(questions) else _sampled_lengths(path, questions, keywords, given)
     if len(found) < 2:
         units = [[length if length == 1 else SEVERAL for length in each] for each in given]
         found = [tuple(length if length == 1 else SEVERAL for length in shape)
