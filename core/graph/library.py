@@ -24,7 +24,7 @@ from typing import Any, Dict, Iterator, List, Tuple
 
 import numpy as np
 
-from pijit.core.graph import library_helpers
+from pijit.core.graph import library_helpers, scatters
 from pijit.core.named_tuples import NamedTuple
 
 
@@ -100,7 +100,7 @@ def _into(path: str) -> Any:
 
 
 MODULES = {"operator": operator, "builtins": builtins, "math": math, "cmath": cmath, "collections": collections,
-           "time": time, "helpers": library_helpers}
+           "time": time, "helpers": library_helpers, "scatters": scatters}
 MOVES = {
     "sort": "a axis* kind*", "argsort": "a axis* kind*", "searchsorted": "a v side* sorter",
     "unique": "ar return_index* return_inverse* return_counts* axis*", "argmin": "a axis* out | keepdims*",
@@ -168,6 +168,7 @@ COMPUTES = {
     "nancumsum": "a axis*", "nanprod": "a axis*", "linalg.cholesky": "a", "linalg.eigvalsh": "a UPLO*",
     "linalg.matrix_power": "a n*", "linalg.pinv": "a",
 }
+COMPUTES.update(("scatters." + name, "a b axis* ...") for name in scatters.BY_NAME)
 """Functions that do arithmetic, or cast."""
 
 ON_NUMBERS = {

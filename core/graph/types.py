@@ -43,8 +43,11 @@ class Scalar:
         return "%s.%s" % (self.family, dtype_name(self.dtype))
 
 
-UnitAxisHint = Optional[FrozenSet[int]]
-"""The axes that are expected to have length 1; None: nothing is expected."""
+LengthHint = Optional[Tuple[int, ...]]
+"""The expected length of each axis, or SEVERAL; None: nothing is expected."""
+
+SEVERAL = 0
+"""The expected length of an axis that has another number of elements than 1; it is not known which."""
 
 
 class Array:
@@ -53,15 +56,15 @@ class Array:
     ``layout`` is "C" (C-contiguous), "F" (Fortran-contiguous and not C) or "A" (any strides). These are only hints, and
     do not distinguish types: ``transposed``: the observed array had any strides, and no rows of close elements;
     ``ordered``: the strides shrink from axis to axis, as those of a slice of a C-contiguous array do; ``computed``: the
-    array is a new result, so that it is in C order if the operands are ordered; ``unit_axes``: the axes that are
-    expected to have length 1, None if nothing is expected.
+    array is a new result, so that it is in C order if the operands are ordered; ``lengths``: the expected length of
+    each axis, None if nothing is expected.
     """
 
-    __slots__ = ("dtype", "ndim", "layout", "writeable", "transposed", "ordered", "computed", "unit_axes")
+    __slots__ = ("dtype", "ndim", "layout", "writeable", "transposed", "ordered", "computed", "lengths")
 
     def __init__(self, dtype: DTypeLike, ndim: int, layout: str = "A", writeable: bool = True,
                  transposed: bool = False, ordered: bool = False, computed: bool = False,
-                 unit_axes: UnitAxisHint = None) -> None:
+                 lengths: LengthHint = None) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.ndim = ndim
         self.layout = layout
@@ -69,7 +72,7 @@ class Array:
         self.transposed = transposed
         self.ordered = ordered or layout == "C"
         self.computed = computed
-        self.unit_axes = unit_axes
+        self.lengths = lengths
 
     def __eq__(self, other: object) -> bool:
         return (isinstance(other, Array) and self.dtype == other.dtype and self.ndim == other.ndim
@@ -89,12 +92,26 @@ class Array:
         return Array(self.dtype, self.ndim, layout, self.writeable and other.writeable,
                      self.transposed or other.transposed, self.ordered and other.ordered,
                      self.computed and other.computed,
-                     self.unit_axes if self.unit_axes == other.unit_axes else None)
+                     _common_lengths(self.lengths, other.lengths))
 
-    def expecting(self, unit_axes: UnitAxisHint) -> "Array":
-        """The same type with other expectations of the axes that have length 1."""
+    @property
+    def unit_axes(self) -> Optional[FrozenSet[int]]:
+        """The axes that are expected to have length 1; None if nothing is expected."""
+        if self.lengths is None:
+            return None
+        return frozenset(axis for axis, length in enumerate(self.lengths) if length == 1)
+
+    def expecting(self, lengths: LengthHint) -> "Array":
+        """The same type with other expectations of the lengths of axes."""
         return Array(self.dtype, self.ndim, self.layout, self.writeable, self.transposed, self.ordered, self.computed,
-                     unit_axes)
+                     lengths)
+
+
+def _common_lengths(one: LengthHint, other: LengthHint) -> LengthHint:
+    """What two expectations of the lengths of axes have in common."""
+    if one is None or other is None or any((a == 1) != (b == 1) for a, b in zip(one, other)):
+        return None
+    return tuple(a if a == b else SEVERAL for a, b in zip(one, other))
 
 
 class Opaque:

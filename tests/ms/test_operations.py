@@ -10,6 +10,7 @@ M, N = RANDOM.uniform(-1, 1, (3, 4)), RANDOM.uniform(-1, 1, (4, 2))
 IMAGES = RANDOM.uniform(-1, 1, (2, 4, 6, 5))
 WEIGHT = RANDOM.uniform(-1, 1, (4, 2, 3, 2))
 CLASSES = np.array([1, 0, 3])
+PAIRS = np.array([[0, 1], [1, 2], [0, 1]])
 
 UNARY = ("abs neg square exp expm1 log log1p log2 log10 sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh atanh reciprocal "
          "relu relu6 leaky_relu elu sigmoid softplus silu gelu erf mish selu celu softsign softshrink hardshrink tanhshrink logsigmoid "
@@ -45,8 +46,13 @@ CALLS.update({
     "smooth_l1_loss": ("smooth_l1_loss", (A, B), {"beta": 0.2}), "binary_cross_entropy": ("binary_cross_entropy", (A, B), {}),
     "bce with logits": ("binary_cross_entropy_with_logits", (M, A[0]), {}), "cross_entropy": ("cross_entropy", (M, CLASSES), {}),
     "nll_loss": ("nll_loss", (M, CLASSES), {"reduction": "none"}), "sort": ("sort", (A,), {"descending": True}),
+    "gather_nd": ("gather_nd", (A, PAIRS), {}), "scatter_nd": ("scatter_nd", (PAIRS, A[0], (2, 3, 4)), {}),
+    "index_add": ("index_add", (A, np.array([2, 0, 2]), B, 1), {}), "index_fill": ("index_fill", (A, 2, np.array([1, 1]), 0.5), {}),
+    "scatter with zeros": ("tensor_scatter_mul", (A, PAIRS, A[0] * np.array([[0.0], [1.0], [1.0]])), {}),
     "topk": ("topk", (A, 2), {}), "gather_elements": ("gather_elements", (M, 1, np.array([[0, 1], [2, 2], [3, 0]])), {}),
 })
+
+CALLS.update({"tensor_scatter_" + name: ("tensor_scatter_" + name, (A, PAIRS, B[1]), {}) for name in "add sub max min mul div update".split()})
 
 
 def tensors(args):

@@ -381,6 +381,9 @@ class GraphBuilder(AbstractInterpreter):
             raise Break("PJ213")
         self._note(value, condition)
 
+    def rely_on_length(self, length: int) -> None:
+        self.captured.relied_lengths.add(length)
+
     def rely_on_unit_axes(self) -> None:
         self.captured.relies_on_unit_axes = True
 

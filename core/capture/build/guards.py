@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import types
-from typing import Any, Dict, Iterable, List, Tuple
+from typing import Any, Dict, Iterable, List, Set, Tuple
 from typing import Sequence as SequenceType
 
 import numpy as np
@@ -16,7 +16,9 @@ from pijit.core.capture.values.base import Slice
 from pijit.core.capture.values.lattice import Const, Instance, Number, OpaqueObject, Tensor
 from pijit.core.capture.values.predicates import HasUnitAxes
 from pijit.core.capture.values.provenance import Root
+from pijit.core.graph.types import SEVERAL
 from pijit.guards import guard as kinds
+from pijit.guards.axes import AxisLength
 from pijit.guards.pairs import DistinctObject, SameObject
 from pijit.guards.program import GuardProgram, failures_by_source
 from pijit.guards.source import ClosureCell, Constant, Inner, Local, closure_of
@@ -117,6 +119,7 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
                 guards.append(pair_guard(pair.source, pair.other_source, pair.same))
     if any(captured.relies_on_unit_axes for captured in segments):
         guards += [g for g in _unit_axes_guards(segments) if g not in guards]
+    guards += [g for g in _length_guards(segments) if g not in guards]
     guarded = {source for guard in guards for source in guard.sources}
     for source, value in causes:
         if source not in guarded:
@@ -134,6 +137,20 @@ def _unit_axes_guards(segments: Iterable[Captured]) -> List[Any]:
     return [guard for captured in segments for fact in captured.facts.values()
             if fact.source is not None and isinstance(fact.value, Tensor) and fact.value.type.unit_axes is not None
             for guard in HasUnitAxes(fact.value.type.unit_axes).guards(fact.source)]
+
+
+def _length_guards(segments: SequenceType[Captured]) -> List[Any]:
+    """Guards on the axes that have a length on which segments rely; on all axes if none has it.
+
+    The lengths of computed arrays follow from them. Other lengths would leave the kernels in each call.
+    """
+    arrays = {fact.source: fact.value.type.lengths for captured in segments for fact in captured.facts.values()
+              if fact.source is not None and isinstance(fact.value, Tensor)}
+    axes = [AxisLength(source, axis, length, length) for source, lengths in arrays.items()
+            for axis, length in enumerate(lengths or ()) if length != SEVERAL]
+    wanted: Set[int] = set().union(*(captured.relied_lengths for captured in segments))
+    found = [guard for guard in axes if guard.least in wanted]
+    return axes if wanted - {guard.least for guard in found} else found
 
 
 def may_wait(program: GuardProgram) -> bool:

@@ -80,6 +80,7 @@ class Captured:
         starts: the virtual objects at the start, by the paths to them.
         relies_on_ownership: whether it delays or drops stores into these, or knows that no other code stores into them.
         relies_on_unit_axes: whether it expects of computed arrays which axes have length 1.
+        relied_lengths: the lengths that axes of arrays are expected to have.
         confined: by the path to such an object, the number of references to it, which are all in the frame.
         number: the number of the kernel or re-entry in its function, from 1; 0: none.
         calls: the calls that were inlined.
@@ -103,6 +104,7 @@ class Captured:
         self.starts: Dict[Any, VirtualObject] = {}
         self.relies_on_ownership = False
         self.relies_on_unit_axes = False
+        self.relied_lengths: Set[int] = set()
         self.confined: Dict[Any, int] = {}
         self.number = 0
         self.calls: Dict[InlinedCall, None] = {}

@@ -31,7 +31,7 @@ from pijit.core.capture.models.scalars.complex import (
     require_quiet_products,
 )
 from pijit.core.capture.models.scalars.conversions import DOUBLES
-from pijit.core.capture.typing import result_types, unit_axes
+from pijit.core.capture.typing import axis_lengths, result_types
 from pijit.core.capture.typing.operand_reuse import computed_into
 from pijit.core.capture.typing.result_types import BINARY_UFUNCS, COMPARE_UFUNCS, SampleOperand, operand_of
 from pijit.core.capture.values.describe import describe
@@ -161,8 +161,10 @@ def unary(interpreter: Interpreter, name: str, value: Abstract) -> Abstract:
         return Number(kind, interpreter.number_value(value))
     size = kind.dtype.kind == "c" and name == "abs"
     result = half_of(kind) if size else kind
+    known = axis_lengths.expected_number(value)
     return Number(result, interpreter.emit(name, [interpreter.number_value(value)], result, exits=size
-                                           or kind.dtype.kind in "iu"))
+                                           or kind.dtype.kind in "iu"),
+                  expected=-known if name == "neg" and known is not None and result == INT else None)
 
 
 def _array_operation(interpreter: Interpreter, symbol: str, left: Abstract,
@@ -211,7 +213,7 @@ def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstrac
         kinds = [q.type for q in questions]
         result = Array(result.dtype, result.ndim, result_types.result_layout(kinds, result.ndim),
                        ordered=all(kind.ordered for kind in kinds if isinstance(kind, Array)), computed=True,
-                       unit_axes=unit_axes.of_broadcast(kinds, result.ndim))
+                       lengths=axis_lengths.of_broadcast(kinds, result.ndim))
     value = interpreter.emit("ufunc", [conversions.any_value(interpreter, v) for v in operands], result, attrs,
                              exits=True)
     return Tensor(result, value) if isinstance(result, Array) else Number(cast(Scalar, result), value)
@@ -242,7 +244,16 @@ def _scalar_binary(interpreter: Interpreter, symbol: str, left: Abstract, right:
     args = [conversions.convert(interpreter, value, question.type, result, exact) for value,
             question in zip((left, right), questions)]
     exits = result.dtype.kind in "iu" or result.family == "np" or symbol in ("/", "//", "%")
-    return Number(result, interpreter.emit(name, args, result, exits=exits))
+    return Number(result, interpreter.emit(name, args, result, exits=exits),
+                  expected=_expected(symbol, left, right) if result == INT else None)
+
+
+def _expected(symbol: str, left: Abstract, right: Abstract) -> Optional[int]:
+    """The expected result of an operator on integers; None if nothing is expected."""
+    one, other = axis_lengths.expected_number(left), axis_lengths.expected_number(right)
+    if one is None or other is None or symbol not in FOLDED or symbol in DIVISIONS and other == 0:
+        return None
+    return cast(int, result_types.PYTHON_OPERATORS[symbol](one, other))
 
 
 def _is_folded(interpreter: Interpreter, number: int) -> bool:

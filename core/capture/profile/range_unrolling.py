@@ -1,4 +1,4 @@
-"""Unrolling of loops over short ranges whose index selects objects of a program, or cuts a tuple.
+"""Unrolling of short loops whose index selects objects of a program, or that make a tuple which must be known.
 
 A kernel cannot hold an object of the program that it selects by a computed index, and the length of a tuple is known.
 If the loop is unrolled, the index is a constant in each iteration. So capture starts again and unrolls such loops.
@@ -7,7 +7,7 @@ If the loop is unrolled, the index is a constant in each iteration. So capture s
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Sequence, Set
 
 from pijit.core.capture.profile.samples import NEVER_SAMPLED
 
@@ -16,18 +16,29 @@ class UnrollRanges(Exception):
     """Raised where an integer must be a constant; capture starts again and unrolls ranges."""
 
 
+CONSTANTS, EXPECTED = 1, 2
+"""Kinds of loops: over ranges of constants; with a length that follows from lengths of arrays or numbers from outside.
+"""
+
+
 class RangeUnrolling:
-    """Whether one capture unrolls loops over short ranges of constants.
+    """Which short loops one capture unrolls.
 
     Attributes:
-        on: it does.
-        possible: there was such a loop.
+        level: the last kind of loops that are unrolled; 0: none.
+        met: the kinds of loops that there were.
     """
 
-    __slots__ = ("on", "possible")
+    __slots__ = ("level", "met")
 
     def __init__(self) -> None:
-        self.on = self.possible = False
+        self.level = 0
+        self.met: Set[int] = set()
+
+    def unrolls(self, kind: int) -> bool:
+        """Whether a loop of this kind is unrolled."""
+        self.met.add(kind)
+        return kind <= self.level
 
     def select(self, items: Sequence[Any]) -> None:
         """Note that an index selects one of the items. Raises UnrollRanges if that may help."""
@@ -36,6 +47,7 @@ class RangeUnrolling:
 
     def require_constants(self) -> None:
         """Note that an integer must be a constant. Raises UnrollRanges if that may help."""
-        if self.possible and not self.on:
-            self.on = True
+        more = [kind for kind in self.met if kind > self.level]
+        if more:
+            self.level = min(more)
             raise UnrollRanges

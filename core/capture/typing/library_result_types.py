@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from functools import lru_cache
-from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Sequence, Tuple, cast
+from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple, cast
 
 import numpy as np
 
@@ -16,17 +16,29 @@ from pijit.core.capture.state.frame_state import list_of_kinds
 from pijit.core.capture.typing.result_types import COMPLEX_WARNING, type_of_result
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS, Trait
-from pijit.core.graph.types import Array, Holding, Scalar, Type, UnitAxisHint
+from pijit.core.graph.types import SEVERAL, Array, Holding, LengthHint, Scalar, Type
 from pijit.guards.source import is_plain_tuple
 
 EDGES = (2, 3, 1)
 """The axis lengths of the samples."""
 
+LONG_EDGES = (17, 18)
+"""The axis lengths of further samples, for constant indices that are out of range in the others."""
+
+MOST_LONG_AXES = 3
+"""Maximum number of axes of arrays for which there are long samples, because their size grows with each axis."""
+
 INTEGERS = (1, 0, 2, -1)
 NUMBERS = (0.5, 1.0, 2.0, 0.25)
 
 LIKELY_NUMBER = 2
-"""The index of the number that stands for sizes where samples tell which axes have length 1."""
+"""The index of the number that stands for sizes where samples tell the lengths of axes."""
+
+LONGEST_SAMPLE = 16
+"""The length of axes up to which samples have the expected lengths. Loops over longer axes are not unrolled."""
+
+LARGEST_SAMPLE = 2 ** 16
+"""Maximum number of elements of such a sample, because the function runs on it at capture."""
 
 WARNED = (COMPLEX_WARNING, DeprecationWarning, FutureWarning, PendingDeprecationWarning, UserWarning)
 """Warnings that a call attributes to its caller's line. Calls that give one stay bytecode."""
@@ -45,7 +57,10 @@ def result_types(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...
             count: indices are out of range there, which is an error only for longer axes.
     """
     row = FUNCTIONS[path]
-    found = [(edge, kind) for edge, kind in _answers(path, questions, keywords, _kind_of) if edge >= row.least_edge]
+    found = list(_answers(path, questions, keywords, _kind_of))
+    if not found and max([kind.ndim for kind in array_types(questions)] or [0]) <= MOST_LONG_AXES:
+        found = list(_answers(path, questions, keywords, _kind_of, LONG_EDGES))
+    found = [(edge, kind) for edge, kind in found if edge >= row.least_edge]
     answers = [(edge, kind) for edge, kind in found if kind is not WARNS]
     if {edge for edge, _ in found if edge > 1} - {edge for edge, _ in answers} or not answers:
         raise Break("PJ203", operands=_described(questions))
@@ -58,30 +73,64 @@ def result_types(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...
 
 
 @lru_cache(maxsize=1024)
-def expected_unit_axes(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
-                       unit_axes: Any) -> UnitAxisHint:
-    """The axes of a result that are expected to have length 1, as samples of two sizes have them.
+def expected_lengths(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
+                     lengths: Tuple[LengthHint, ...]) -> LengthHint:
+    """The expected lengths of the axes of a result, as samples of two sizes have them.
+
+    Where samples of the lengths themselves do not fit, those that differ from 1 are SEVERAL.
 
     Args:
         path, questions, keywords: the call, as for `result_types`.
-        unit_axes: those of each array among the arguments, in their order; see `array_types`.
+        lengths: those of each array among the arguments, in their order; see `array_types`.
     """
-    if None in unit_axes:
+    if None in lengths:
         return None
-    found: List[FrozenSet[int]] = []
+    given = [[length if length <= LONGEST_SAMPLE else SEVERAL for length in each or ()] for each in lengths]
+    is_large = any(np.prod([length or EDGES[1] for length in each]) > LARGEST_SAMPLE for each in given)
+    found = [] if is_large or _has_number(questions) else _sampled_lengths(path, questions, keywords, given)
+    if len(found) < 2:
+        units = [[length if length == 1 else SEVERAL for length in each] for each in given]
+        found = [tuple(length if length == 1 else SEVERAL for length in shape)
+                 for shape in _sampled_lengths(path, questions, keywords, units)]
+    if not found:
+        return None
+    return tuple(several[0] if len(set(several)) == 1 else SEVERAL for several in zip(*found))
+
+
+def _sampled_lengths(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
+                     lengths: Sequence[Sequence[int]]) -> List[Tuple[int, ...]]:
+    """The shapes of the results for samples of two sizes, where the function does not raise."""
+    found: List[Tuple[int, ...]] = []
     function, split = FUNCTIONS[path].object, len(questions) - len(keywords)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for edge in EDGES[:2]:
-            left = iter(unit_axes)
+            left = iter(lengths)
             values = [_sample(question, edge, LIKELY_NUMBER, left) for question in questions]
+            if found:
+                _vary(values)
             try:
                 result = function(*values[:split], **dict(zip(keywords, values[split:])))
             except Exception as error:
                 raise_asynchronous(error)
                 continue
-            found.append(frozenset(axis for axis, length in enumerate(np.shape(result)) if length == 1))
-    return frozenset.intersection(*found) if found else None
+            found.append(np.shape(result))
+    return found
+
+
+def _vary(values: Sequence[Any]) -> None:
+    """Store other elements into samples, so that lengths that depend on elements differ."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            _vary(value)
+        elif isinstance(value, np.ndarray) and value.flags.writeable:
+            value.flat[::2] = 0
+
+
+def _has_number(questions: Tuple[Any, ...]) -> bool:
+    """Whether a number among the arguments may be a size: a sample stands for its value."""
+    return any(_has_number(question[1]) if isinstance(question, tuple) else
+               not question.has_constant and isinstance(question.type, Scalar) for question in questions)
 
 
 def _is_in_c_order(path: str, made: Array, given: Dict[str, Any]) -> bool:
@@ -136,7 +185,7 @@ def written_by(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...])
 
 
 def _answers(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
-             answer: Callable[[Any], Any]) -> Iterator[Tuple[int, Any]]:
+             answer: Callable[[Any], Any], edges: Tuple[int, ...] = EDGES) -> Iterator[Tuple[int, Any]]:
     """(axis length, ``answer(result)``) for each sample for which the function does not raise."""
     function, split = FUNCTIONS[path].object, len(questions) - len(keywords)
     # Warnings are recorded, not raised, because some of NumPy's C code crashes when a warning becomes an exception.
@@ -144,7 +193,7 @@ def _answers(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
         warnings.simplefilter("ignore")
         for category in WARNED:
             warnings.simplefilter("always", category)
-        for edge in EDGES:
+        for edge in edges:
             for number in range(len(INTEGERS)):
                 values = [_sample(question, edge, number) for question in questions]
                 try:
@@ -167,16 +216,16 @@ def _kind_of(result: Any) -> Any:
     return type_of_result(result)
 
 
-def _sample(question: Any, edge: int, number: int, unit_axes: Iterator[FrozenSet[int]] = iter(())) -> Any:
-    """The value that stands for an argument. The arrays in it take their axes of length 1 from ``unit_axes``."""
+def _sample(question: Any, edge: int, number: int, lengths: Iterator[Sequence[int]] = iter(())) -> Any:
+    """The value that stands for an argument. The arrays in it take the lengths of their axes from ``lengths``."""
     if isinstance(question, tuple):
-        items = [_sample(item, edge, number, unit_axes) for item in question[1]]
+        items = [_sample(item, edge, number, lengths) for item in question[1]]
         return slice(*items) if question[0] is slice else question[0](items)
     if question.has_constant:
         return question.constant
     kind = question.type
     if isinstance(kind, Array):
-        return _array_sample(kind, edge, next(unit_axes, frozenset()))
+        return _array_sample(kind, edge, next(lengths, ()))
     return kind.dtype.type(NUMBERS[number] if kind.dtype.kind in "fc" else abs(INTEGERS[number])
                            if kind.dtype.kind == "u"
                            else INTEGERS[number]) if kind.family == "np" else _python_sample(kind, number)
@@ -190,9 +239,9 @@ def _python_sample(kind: Scalar, number: int) -> Any:
     return INTEGERS[number] if kind.dtype.kind == "i" else NUMBERS[number]
 
 
-def _array_sample(kind: Array, edge: int, unit_axes: FrozenSet[int]) -> np.ndarray[Any, Any]:
+def _array_sample(kind: Array, edge: int, lengths: Sequence[int]) -> np.ndarray[Any, Any]:
     """An array of ones in the layout of the type; the elements of layout "A" are not adjacent."""
-    lengths = tuple(1 if axis in unit_axes else edge for axis in range(kind.ndim))
+    lengths = tuple(length or edge for length in lengths or (SEVERAL,) * kind.ndim)
     if kind.layout == "A" and kind.ndim > 0:
         made = np.ones([2 * length for length in lengths], kind.dtype)[(slice(None, None, 2),) * kind.ndim]
     else:

@@ -102,8 +102,7 @@ def abstract_of(sample: Any, source: Any = None, defined_at: int = -1) -> Abstra
         known = array_type(sample)
         if known is None:
             return OpaqueObject(sample, source, defined_at)
-        unit_axes = frozenset(axis for axis, length in enumerate(sample.shape) if length == 1)
-        return Tensor(known.expecting(unit_axes), None, source, defined_at)
+        return Tensor(known.expecting(sample.shape), None, source, defined_at)
     scalar = scalar_type(sample)
     if scalar is not None:
         if type(sample) is int and not -2 ** 63 <= sample < 2 ** 63:

@@ -49,22 +49,27 @@ def ssa_value(value: TypedValue) -> Value:
 
 
 class Number(TypedValue):
-    """A Python or NumPy scalar. ``sample`` is its value at capture time if it comes from outside, else None."""
+    """A Python or NumPy scalar.
 
-    __slots__ = ("sample",)
+    ``sample`` is its value at capture time if it comes from outside, else None. ``expected`` is the value of an int
+    that follows from the expected lengths of arrays. Capture relies on it after a check only.
+    """
+
+    __slots__ = ("sample", "expected")
     type: Scalar
 
     def __init__(self, type: Scalar, value: Optional[Value] = None, source: Any = None, defined_at: int = -1,
-                 sample: Any = None) -> None:
+                 sample: Any = None, expected: Optional[int] = None) -> None:
         super().__init__(type, value, source, defined_at)
         self.sample = sample
+        self.expected = expected
 
     @property
     def python(self) -> PythonClass:
         return PYTHON_CLASS.get(self.type) or self.type.dtype.type
 
     def carried_by(self, value: Optional[Value]) -> "Number":
-        return Number(self.type, value, self.source, self.defined_at, self.sample)
+        return Number(self.type, value, self.source, self.defined_at, self.sample, self.expected)
 
     def guards(self, source: Any) -> List[Any]:
         if self.type == INT:

@@ -1,20 +1,25 @@
 """Value specialisation: numbers from outside that a capture must know by value, such as an axis.
 
 An Equals guard holds the first value. When a call brings a second one, the source is *changing*. Later captures then
-take the number as a symbol: they break, or use a form that works for any value.
+take the number as a symbol: they break, or use a form that works for any value. The length of an axis may have
+`MOST_LENGTHS` values until it is changing.
 """
 
 from __future__ import annotations
 
-from typing import Any, FrozenSet, Iterable, Optional
+from typing import Any, Dict, FrozenSet, Iterable, Optional, Set, Tuple
 
-from pijit.core.capture.values.lattice import Abstract, Const, Number, Unknown
+from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, Unknown
+from pijit.core.graph.types import SEVERAL
 from pijit.core.named_tuples import NamedTuple
+from pijit.guards.axes import AxisLength
 from pijit.guards.facts import is_exactly
 from pijit.guards.guard import Equals
 from pijit.guards.source import SourceError
 
 SPECIALISED = (int, float, bool)
+MOST_LENGTHS = 3
+"""Number of lengths of one axis for which entries are made. Each takes a capture and a place in the cache."""
 
 
 class Specialisation(NamedTuple):
@@ -23,12 +28,14 @@ class Specialisation(NamedTuple):
     Attributes:
         force: the option specialize_scalar. True takes all of them as constants, False none.
         changing: the sources that had a second value.
+        changing_axes: (source of an array, axis) of the axes that had more lengths than `MOST_LENGTHS`.
         left_out: the sources whose objects differ in each call; nothing is known of them.
     """
 
     force: Optional[bool] = None
     changing: FrozenSet[Any] = frozenset()
     left_out: FrozenSet[Any] = frozenset()
+    changing_axes: FrozenSet[Tuple[Any, int]] = frozenset()
 
     def may_be_known(self, value: Abstract) -> bool:
         """Whether capture may rely on the present value of a number."""
@@ -41,12 +48,22 @@ class Specialisation(NamedTuple):
             return Unknown("PJ308")
         if self.force and isinstance(value, Number) and is_exactly(value.sample, SPECIALISED):
             return Const(value.sample, value.source, value.defined_at)
+        if isinstance(value, Tensor) and self.changing_axes and value.type.lengths is not None:
+            lengths = tuple(SEVERAL if length != 1 and (value.source, axis) in self.changing_axes else length
+                            for axis, length in enumerate(value.type.lengths))
+            return Tensor(value.type.expecting(lengths), value.value, value.source, value.defined_at)
         return value
 
     def after(self, guards: Iterable[Any], *roots: Any) -> "Specialisation":
         """The specialisation after a call with these roots failed these guards: numbers that differ now change."""
+        guards = list(guards)
         found = {guard.source for guard in guards if isinstance(guard, Equals) and _has_changed(guard, roots)}
-        return self._replace(changing=self.changing | found)
+        lengths: Dict[Tuple[Any, int], Set[int]] = {}
+        for guard in guards:
+            if isinstance(guard, AxisLength):
+                lengths.setdefault((guard.source, guard.axis), set()).add(guard.least)
+        axes = {axis for axis, several in lengths.items() if len(several) >= MOST_LENGTHS}
+        return self._replace(changing=self.changing | found, changing_axes=self.changing_axes | axes)
 
 
 def _has_changed(guard: Equals, roots: Any) -> bool:

@@ -6,6 +6,7 @@ from pijit.core.graph.derivatives import (
     movement,  # noqa: F401
     products,  # noqa: F401
     reductions,  # noqa: F401
+    scatters,  # noqa: F401
     transforms,  # noqa: F401
 )
 from pijit.core.graph.derivatives.table import CUTS, ELEMENTWISE, FUNCTIONS, METHODS, ElementwiseRule, FunctionRule

@@ -38,6 +38,8 @@ def _path(function: object) -> str:
     name = str(getattr(function, "__name__", function))
     if module.startswith("numpy.linalg") or module.startswith("numpy.fft"):
         return "numpy.{}.{}".format(module.split(".")[1], name)
+    if module.startswith("pijit."):
+        return "pijit.ms.ops." + name
     return name if module == "builtins" else "math." + name if module == "math" else "numpy." + name
 
 

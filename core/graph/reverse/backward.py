@@ -139,13 +139,15 @@ class Backward:
         self.code.line("%s[%s] += %s" % (self.shadow(op.args[0]), ", ".join(map(self.code.index, op.args[1:])), g))
 
     def _add_selected(self, op: Op) -> None:
-        """Add the adjoints of elements that an index array or a mask selects to their places."""
-        array, index = op.args
+        """Add the adjoints of elements that index arrays or a mask select to their places."""
+        array, indices = op.args[0], op.args[1:]
         root = self._root(array)
         self.fill(cast(Value, op.result))
         self.settle(root)
         self._start(root)
-        words = self.shadow(array), self.code.name(index), self.code.adjoint(cast(Value, op.result))
+        index = ", ".join(map(self.code.name, indices))
+        index = index if len(indices) == 1 else "(%s)" % index
+        words = self.shadow(array), index, self.code.adjoint(cast(Value, op.result))
         if op.name == "pick":
             self.code.line("%s[%s] += %s" % words)
         else:

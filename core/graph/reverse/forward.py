@@ -174,9 +174,7 @@ def _scan(names: JointNames, op: Op) -> str:
 
 
 def _gather(names: JointNames, op: Op) -> str:
-    if len(op.args) != 2:
-        raise Irreversible("a gather by several index arrays")
-    return "%s[%s]" % (names.name(op.args[0]), names.name(op.args[1]))
+    return "%s[%s]" % (names.name(op.args[0]), ", ".join(map(names.name, op.args[1:])))
 
 
 def _concatenate(names: JointNames, op: Op) -> str:

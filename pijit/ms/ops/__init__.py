@@ -21,6 +21,7 @@ from pijit.ms.ops import (
     pooling,
     products,
     reductions,
+    scatters,
 )
 from pijit.ms.ops.composite import (  # noqa: F401
     HookBackward,
@@ -48,14 +49,15 @@ from pijit.ms.ops.table import CLASSES, ROWS  # noqa: F401
 from pijit.ms.tensor import Tensor, is_tensor  # noqa: F401
 
 MODULES = (activations, arithmetic, convolutions, creation, elementwise, layers, losses, movement, normalisation,
-           pooling, products, reductions)
+           pooling, products, reductions, scatters)
 
 HELPERS = frozenset(["as_array", "as_numpy", "as_shape", "array_of", "made", "operands", "binary", "divide", "promoted",
                      "floating", "axes", "rows_of", "pair", "paddings", "padded", "window_elements", "reduced",
                      "log_softmax_of", "generator", "sequence_number", "around_sequence", "result_part", "transposed",
                      "transposed_conv2d", "transposed_conv1d", "conv1d_by_row", "instance_norm",
                      "max_pool_by_row", "avg_pool_by_row", "by_parts", "by_parts_of_images", "output_lengths",
-                     "output_length"])
+                     "output_length", "places_of", "in_dtype", "scatter_add", "scatter_sub", "scatter_max",
+                     "scatter_min", "scatter_mul", "scatter_div", "scatter_floor_div", "scatter_store"])
 """Functions in the modules of operations that are not operations themselves."""
 
 FUNCTIONS: Dict[str, Callable[..., Any]] = {
@@ -79,7 +81,7 @@ METHODS: Dict[str, str] = {name: name for name in (
     "sum mean prod argmax argmin all any std var norm cumsum cumprod reshape flatten swapaxes expand_dims unsqueeze "
     "squeeze broadcast_to tile masked_fill masked_select gather gather_elements index_select nonzero sort argsort topk "
     "flip roll tril triu diag matmul bmm dot outer amax amin median repeat_interleave split chunk unbind clamp erf "
-    "hypot atan2 fmod floor_div invert conj where select unique").split()}
+    "hypot atan2 fmod floor_div invert conj where select unique gather_nd index_fill").split()}
 METHODS.update(clip="clamp", absolute="abs", subtract="sub", multiply="mul", negative="neg", true_divide="div",
                divide="div", mm="matmul", take="gather", relu="relu", ravel="ravel", trace="trace", diagonal="diagonal")
 """Methods of tensors, and the functions that implement them."""

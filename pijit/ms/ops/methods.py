@@ -82,6 +82,18 @@ def min(tensor: Tensor, axis: Any = None, keepdims: bool = False, *, initial: An
     return made(np.min(tensor._array, axis=reductions.axes(axis), keepdims=keepdims))
 
 
+def argmax(tensor: Tensor, axis: Any = None, keepdims: bool = False, *, dim: Any = None,
+           keepdim: bool = False) -> Tensor:
+    """The positions of the greatest values."""
+    return reductions.argmax(tensor, dim if axis is None else axis, keepdims or keepdim)
+
+
+def argmin(tensor: Tensor, axis: Any = None, keepdims: bool = False, *, dim: Any = None,
+           keepdim: bool = False) -> Tensor:
+    """The positions of the smallest values."""
+    return reductions.argmin(tensor, dim if axis is None else axis, keepdims or keepdim)
+
+
 def expand_as(tensor: Tensor, other: Tensor) -> Tensor:
     """The tensor broadcast to the shape of another one."""
     return movement.broadcast_to(tensor, other.shape)
@@ -163,8 +175,8 @@ def itemset(tensor: Tensor, *args: Any) -> Tensor:
 
 
 OWN: Dict[str, Callable[..., Any]] = {one.__name__: one for one in (
-    astype, to, type_as, copy, view, reshape, transpose, sum, max, min, expand_as, broadcast_to, new_zeros, new_ones,
-    dim, numel, value, init_data, contiguous, is_contiguous, add_, sub_, mul_, div_, itemset)}
+    astype, to, type_as, copy, view, reshape, transpose, sum, max, min, argmax, argmin, expand_as, broadcast_to,
+    new_zeros, new_ones, dim, numel, value, init_data, contiguous, is_contiguous, add_, sub_, mul_, div_, itemset)}
 OWN.update({name: _conversion(kind, name) for name, kind in (
     ("float", types.float32), ("half", types.float16), ("double", types.float64), ("int", types.int32),
     ("long", types.int64), ("short", types.int16), ("bool", types.bool_), ("byte", types.uint8),

@@ -125,7 +125,8 @@ def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
 def unstack(input_x: Any, axis: int = 0, num: Optional[int] = None) -> Tuple[Tensor, ...]:
     """The parts along an axis, each without this axis; `num` is accepted without effect."""
     x = array_of(input_x)
-    return tuple(made(np.array(np.take(x, k, axis=axis))) for k in range(x.shape[axis]))
+    before = (builtins.slice(None),) * (axis % x.ndim)
+    return tuple([made(np.array(x[before + (k,)], order="C")) for k in range(x.shape[axis])])
 
 
 unbind = unstack
@@ -137,7 +138,8 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> Tuple[Tens
     if isinstance(split_size_or_sections, int):
         cuts = list(range(split_size_or_sections, x.shape[axis], split_size_or_sections))
     else:
-        cuts = np.cumsum(split_size_or_sections)[:-1].tolist()
+        lengths = as_shape(split_size_or_sections)
+        cuts = [sum(lengths[:k]) for k in range(1, len(lengths))]
     return tuple(made(np.array(one)) for one in np.split(x, cuts, axis=axis))
 
 
@@ -196,8 +198,9 @@ gather_d = gather_elements
 
 def gather_nd(input_x: Any, indices: Any) -> Tensor:
     """The parts at the positions in the last axis of `indices`."""
-    key = np.moveaxis(array_of(indices), -1, 0)
-    return made(np.array(array_of(input_x)[tuple(key)]))
+    places = array_of(indices)
+    key = tuple([places[..., k] for k in range(places.shape[-1])])
+    return made(np.array(array_of(input_x)[key]))
 
 
 def index_select(input: Any, axis: int, index: Any) -> Tensor:
@@ -298,51 +301,6 @@ def depend(value: Any, expr: Any) -> Any:
 def tuple_to_array(input_x: Any) -> Tensor:
     """A tensor from a tuple of numbers."""
     return Tensor(list(input_x))
-
-
-def scatter_update(input_x: Tensor, indices: Any, updates: Any) -> Tensor:
-    """Store parts at positions along the first axis; returns the tensor."""
-    input_x._array[array_of(indices)] = array_of(updates)
-    return input_x
-
-
-def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """A copy with parts stored at the positions in the last axis of `indices`."""
-    r = np.array(array_of(input_x))
-    r[tuple(np.moveaxis(array_of(indices), -1, 0))] = array_of(updates)
-    return made(r)
-
-
-def tensor_scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """A copy with parts added at the positions in the last axis of `indices`."""
-    r = np.array(array_of(input_x))
-    np.add.at(r, tuple(np.moveaxis(array_of(indices), -1, 0)), array_of(updates))
-    return made(r)
-
-
-def _places(indices: Any) -> Any:
-    return [indices] if isinstance(indices, int) else list(indices)
-
-
-def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
-    """A copy with rows added at positions along the first axis."""
-    r = np.array(array_of(x))
-    r[_places(indices)] += array_of(v)
-    return made(r)
-
-
-def inplace_sub(x: Any, v: Any, indices: Any) -> Tensor:
-    """A copy with rows subtracted at positions along the first axis."""
-    r = np.array(array_of(x))
-    r[_places(indices)] -= array_of(v)
-    return made(r)
-
-
-def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
-    """A copy with rows stored at positions along the first axis."""
-    r = np.array(array_of(x))
-    r[_places(indices)] = array_of(v)
-    return made(r)
 
 
 def assign(variable: Tensor, value: Any) -> Tensor:

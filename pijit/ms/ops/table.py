@@ -16,6 +16,7 @@ from pijit.ms.ops import normalisation as y
 from pijit.ms.ops import pooling as o
 from pijit.ms.ops import products as p
 from pijit.ms.ops import reductions as r
+from pijit.ms.ops import scatters as s
 from pijit.ms.ops.primitive import REQUIRED, Row, primitive_class
 
 _KEEP = (("keep_dims", False),)
@@ -68,12 +69,17 @@ ROWS = (
     Row("GatherD", m.gather_elements),
     Row("GatherNd", m.gather_nd), Row("MaskedFill", m.masked_fill), Row("MaskedSelect", m.masked_select),
     Row("NonZero", m.nonzero), Row("Unique", m.unique), Row("Sort", m.sort, (("axis", -1), ("descending", False))),
-    Row("TopK", m.topk), Row("ReverseV2", m.flip, (("dims", REQUIRED),)), Row("Depend", m.depend),
-    Row("TupleToArray", m.tuple_to_array), Row("ScatterUpdate", m.scatter_update),
-    Row("TensorScatterUpdate", m.tensor_scatter_update), Row("TensorScatterAdd", m.tensor_scatter_add),
-    Row("InplaceAdd", m.inplace_add, (("indices", REQUIRED),)),
-    Row("InplaceSub", m.inplace_sub, (("indices", REQUIRED),)),
-    Row("InplaceUpdate", m.inplace_update, (("indices", REQUIRED),)), Row("Assign", m.assign),
+    Row("TopK", m.topk, (("sorted", True), ("dim", -1))), Row("ReverseV2", m.flip, (("dims", REQUIRED),)),
+    Row("Depend", m.depend), Row("TupleToArray", m.tuple_to_array), Row("ScatterUpdate", s.scatter_update),
+    Row("TensorScatterUpdate", s.tensor_scatter_update), Row("TensorScatterAdd", s.tensor_scatter_add),
+    Row("TensorScatterSub", s.tensor_scatter_sub), Row("TensorScatterMax", s.tensor_scatter_max),
+    Row("TensorScatterMin", s.tensor_scatter_min), Row("TensorScatterMul", s.tensor_scatter_mul),
+    Row("TensorScatterDiv", s.tensor_scatter_div), Row("ScatterNd", s.scatter_nd),
+    Row("IndexAdd", s.index_add, (("axis", REQUIRED), ("use_lock", True), ("check_index_bound", True))),
+    Row("IndexFill", s.index_fill),
+    Row("InplaceAdd", s.inplace_add, (("indices", REQUIRED),)),
+    Row("InplaceSub", s.inplace_sub, (("indices", REQUIRED),)),
+    Row("InplaceUpdate", s.inplace_update, (("indices", REQUIRED),)), Row("Assign", m.assign),
     Row("AssignAdd", m.assign_add),
     Row("AssignSub", m.assign_sub),
     Row("MatMul", p.matmul_transposed, _TRANSPOSE), Row("BatchMatMul", p.matmul_transposed, _TRANSPOSE),

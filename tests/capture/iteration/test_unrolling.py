@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import check, fail_unless_captured, kernel_count, mode_config
+from tests.harness import check, fail_unless_captured, jitted, kernel_count, mode_config
 
 X = np.linspace(-2.0, 3.0, 37)
 M = X[:36].reshape(6, 6)
@@ -369,3 +369,35 @@ def test_a_made_list_that_grows_behind_another_iterator():
 
     check(zipped, X)
     check(counted, X)
+
+
+class Stack:
+    def __init__(self, count):
+        self.count = count
+        self.functions = [np.sin, np.cos, np.tan, np.sqrt][:count]
+
+
+def by_attribute(stack, x):
+    for k in range(stack.count):
+        x = stack.functions[k](x)
+    return x
+
+
+def by_argument(count, functions, x):
+    for k in range(count):
+        x = functions[k](x)
+    return x
+
+
+@fail_unless_captured()
+def test_bounds_from_outside():
+    """A number that bounds a loop whose index selects objects is guarded."""
+    x = np.arange(3.0)
+    functions = Stack(4).functions
+    check(by_attribute, Stack(3), x, others=[(Stack(2), x), (Stack(3), x + 1.0), (Stack(0), x)], config={"force_breaks": None})
+    j = check(by_argument, 3, functions, x, others=[(2, functions, x), (4, functions, x), (5, functions, x), (0, functions, x)],
+              config={"force_breaks": None})
+    j = jitted(by_argument, {"force_breaks": None})
+    for _ in range(2):
+        j(3, functions, x)
+    assert not pijit.explain(j, 3, functions, x).breaks, str(pijit.explain(j, 3, functions, x))

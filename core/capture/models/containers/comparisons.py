@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
 from typing import Any, List, Optional
 
@@ -14,19 +15,30 @@ from pijit.core.capture.models.containers.lexicographic_order import ORDERS, com
 from pijit.core.capture.models.containers.ranges import range_contains
 from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.objects.named_tuples import tuple_class
-from pijit.core.capture.models.objects.special_methods import PLAIN, contains_special
+from pijit.core.capture.models.objects.special_methods import PLAIN, contains_special, truth_special
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars import conversions
 from pijit.core.capture.typing.result_types import PYTHON_OPERATORS
 from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.key_value_types import SETS
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, Tensor, class_of, number_type
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    Number,
+    Tensor,
+    class_of,
+    number_type,
+    ssa_value,
+)
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG, WORD
 from pijit.guards.facts import is_among, is_exactly
 
 UNORDERED = ("==", "!=")
+ITEM_IS_LEFT = sys.version_info >= (3, 9)
+"""Whether ``value in items`` evaluates ``item == value``; earlier versions evaluate ``value == item``."""
 
 
 def contains(interpreter: Interpreter, owner: Abstract, value: Abstract) -> Abstract:
@@ -56,7 +68,46 @@ def contains(interpreter: Interpreter, owner: Abstract, value: Abstract) -> Abst
         items = contents.items_of(interpreter, owner) if contents.is_short(interpreter, owner) else None
     if items is None:
         return _is_found(interpreter, owner, value)
-    return _any(interpreter, [contents.same_or_equal(interpreter, interpreter.use(item), value) for item in items])
+    return _any(interpreter, _answers(interpreter, [interpreter.use(item) for item in items], value))
+
+
+def _answers(interpreter: Interpreter, items: List[Abstract], value: Abstract) -> List[Abstract]:
+    """Whether each item is the value, or equal to it, up to the first one that is certain to be."""
+    answers: List[Abstract] = []
+    for item in items:
+        plainly = contents.compares_plainly(item) and contents.compares_plainly(value)
+        if not plainly and any(not isinstance(answer, Const) for answer in answers):
+            raise Break("PJ203", operand=describe(value))  # the comparison may run code that an earlier answer saves
+        compare = contents.same_or_equal if plainly else _same_or_equal
+        answers.append(compare(interpreter, item, value))
+        if isinstance(answers[-1], Const) and answers[-1].object:
+            break
+    return answers
+
+
+def _same_or_equal(interpreter: Interpreter, item: Abstract, value: Abstract) -> Abstract:
+    """``item is value or item == value`` of arrays and objects. An object is found by its identity first."""
+    if _is_same(interpreter, item, value):
+        return Const(True)
+    one, other = (item, value) if ITEM_IS_LEFT else (value, item)
+    equal = truth_special(interpreter, interpreter.compare("==", one, other))
+    known = contents.known_truth(interpreter, equal)
+    if known is not None:
+        return Const(known)
+    return Number(BOOL, interpreter.emit("flag", [conversions.truth(interpreter, equal)], BOOL))
+
+
+def _is_same(interpreter: Interpreter, item: Abstract, value: Abstract) -> bool:
+    """Whether two values are one object. Break where that is not certain."""
+    if isinstance(item, Tensor) and isinstance(value, Tensor) and item.source is not None \
+            and item.source == value.source:
+        flag = interpreter.emit("identical", [ssa_value(item), ssa_value(value)], FLAG)
+        interpreter.emit("require", [flag], None, exits=True)
+        return True
+    same = interpreter.compare("is", item, value)
+    if not isinstance(same, Const):
+        raise Break("PJ203", operand=describe(value))
+    return bool(same.object)
 
 
 def position_of(interpreter: Interpreter, owner: Abstract, value: Abstract, operation: str = "find_item") -> Value:

@@ -147,8 +147,7 @@ def is_true(interpreter: Interpreter, value: Abstract) -> bool:
 def same_or_equal(interpreter: Interpreter, left: Abstract, right: Abstract) -> Abstract:
     """``left is right or left == right`` of plain values, as containers compare their items."""
     for value in (left, right):
-        is_sequence = is_among(class_of(value), (tuple, list, str))
-        if not is_plain(value) and number_type(value) is None and not is_sequence:
+        if not compares_plainly(value):
             raise Break("PJ203", operand=describe(value))
     kinds = [number_type(value) for value in (left, right)]
     constants = [value.object for value in (left, right) if isinstance(value, Const)]
@@ -162,6 +161,11 @@ def same_or_equal(interpreter: Interpreter, left: Abstract, right: Abstract) -> 
     if None in kinds and (is_plain(left) or is_plain(right)) and len(constants) < 2 and not sequences:
         return Const(False)
     return interpreter.compare("==", left, right)
+
+
+def compares_plainly(value: Abstract) -> bool:
+    """Whether a value is a number, a string, a tuple, a list or another plain value."""
+    return is_plain(value) or number_type(value) is not None or is_among(class_of(value), (tuple, list, str))
 
 
 def require_equal_to_itself(interpreter: Interpreter, value: Abstract) -> None:

@@ -15,6 +15,7 @@ from pijit.core.bytecode.instructions.predicates import loads_local
 from pijit.core.capture.models.containers import constructions, contents
 from pijit.core.capture.models.containers.sequences import taken_apart
 from pijit.core.capture.models.functions.callees import sample_of
+from pijit.core.capture.models.iteration.iterators import few_items
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.lattice import (
     KERNEL_LOCAL,
@@ -40,6 +41,9 @@ def starred(interpreter: Interpreter, callee: Abstract, given: int, value: Abstr
     items = contents.items_of(interpreter, value)
     if items is not None or not isinstance(value, (Tensor, Instance)):
         return items
+    few = few_items(interpreter, value) if isinstance(value, Tensor) else None
+    if few is not None:
+        return few
     wanted = _parameters(callee)
     return taken_apart(interpreter, value, wanted - given) if wanted is not None and wanted > given else None
 
@@ -61,6 +65,7 @@ def starred_or_break(interpreter: Interpreter, callee: Abstract, given: int, val
     """As `starred`, with guards on the items; Break where that gives None."""
     items = starred(interpreter, callee, given, value)
     if items is None:
+        interpreter.context.base.types.ranges.require_constants()
         raise Break("PJ211")
     return [interpreter.use(item) for item in items]
 

@@ -34,7 +34,7 @@ from pijit.core.capture.models.containers.item_reads import made_by
 from pijit.core.capture.models.containers.sequences import all_items, copied_dict, known_keys, known_pairs, taken_apart
 from pijit.core.capture.models.containers.sets import items_of_set
 from pijit.core.capture.models.iteration import comprehensions
-from pijit.core.capture.models.iteration.iterators import iterator_over
+from pijit.core.capture.models.iteration.iterators import few_items, iterator_over
 from pijit.core.capture.models.numpy import library
 from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
@@ -55,6 +55,7 @@ from pijit.core.capture.values.lattice import (
     OpaqueObject,
     Range,
     Sequence,
+    Tensor,
     UnescapedFunction,
     Unrolled,
     class_of,
@@ -243,9 +244,11 @@ def call_tuple(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     if class_of(arguments[0]) is tuple:
         return interpreter.use(arguments[0])
     items = _known_items(interpreter, arguments[0]) or _numbers_of(interpreter, arguments[0])
+    if items is None and isinstance(arguments[0], Tensor):
+        items = few_items(interpreter, arguments[0])
     if items is not None:
         return constructions.new_tuple(interpreter, [interpreter.use(item) for item in items])
-    made = call_list(interpreter, arguments, {})
+    made = arguments[0] if class_of(arguments[0]) is list else call_list(interpreter, arguments, {})
     if isinstance(made, KnownContainer):
         return constructions.new_tuple(interpreter, list(made.items))
     expected = list_type(made)

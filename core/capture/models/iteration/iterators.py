@@ -15,10 +15,12 @@ from pijit.core.capture.models import exception_handlers
 from pijit.core.capture.models.containers import characters, contents, expectations, item_reads, reads
 from pijit.core.capture.models.containers.contents import is_container
 from pijit.core.capture.models.containers.ranges import range_words
-from pijit.core.capture.models.numpy import indexing
+from pijit.core.capture.models.numpy import indexing, shapes
 from pijit.core.capture.models.objects.classes import rely_on_class
 from pijit.core.capture.models.objects.special_methods import iterator_special
 from pijit.core.capture.models.protocol import Interpreter, Recorder
+from pijit.core.capture.profile.range_unrolling import CONSTANTS, EXPECTED
+from pijit.core.capture.typing.axis_lengths import expected_number
 from pijit.core.capture.values.describe import constants_of, describe
 from pijit.core.capture.values.generator_frame import GeneratorFrame, begun
 from pijit.core.capture.values.lattice import (
@@ -44,6 +46,7 @@ from pijit.core.graph.types import (
     FLAG,
     INT,
     ITERATOR_WORDS,
+    SEVERAL,
     TEXT_ITERATORS,
     WORD,
     Holding,
@@ -119,7 +122,9 @@ def iterator_over(interpreter: Interpreter, value: Abstract) -> Abstract:
     if words is not None:
         return LoopIterator("range", (_word(interpreter, 0),) + words)
     if isinstance(value, Tensor) and value.type.ndim:
-        return LoopIterator("sequence", (_word(interpreter, 0),), (value,))
+        rows = few_items(interpreter, value) if value.type.ndim > 1 else None  # a loop may change its elements
+        return Unrolled(Sequence(rows), len(rows), "forwards") if rows is not None else LoopIterator(
+            "sequence", (_word(interpreter, 0),), (value,))
     kind = class_of(value)
     if kind is not None and is_among(kind, TEXT_ITERATORS):
         owner = Instance(Object(kind), characters.text_object(interpreter, value))
@@ -134,14 +139,42 @@ def iterator_over(interpreter: Interpreter, value: Abstract) -> Abstract:
 
 
 def _static_range(interpreter: Interpreter, value: Abstract) -> Optional[range]:
-    """The numbers of a short range of constants, if the capture unrolls loops over such ranges; else None."""
-    bounds = constants_of(value.parts) if isinstance(value, Range) else None
-    numbers = range(*bounds) if bounds else None
-    if numbers is None or len(numbers) > interpreter.context.unrolling:
+    """The numbers of a short range of known or expected bounds, if the capture unrolls such loops; else None."""
+    parts = value.parts if isinstance(value, Range) else ()
+    bounds = [_bound(interpreter, part) for part in parts]
+    if not bounds or None in bounds or bounds[2] == 0:
         return None
-    base = interpreter.context.base
-    base.types.ranges.possible = True
-    return numbers if base.options.static_roots is not None or base.types.ranges.on else None
+    numbers = range(*cast(List[int], bounds))
+    if len(numbers) > interpreter.context.unrolling:
+        return None
+    kind, base = CONSTANTS if constants_of(parts) is not None else EXPECTED, interpreter.context.base
+    if not base.types.ranges.unrolls(kind) and (kind == EXPECTED or base.options.static_roots is None):
+        return None
+    for part in parts:
+        if expected_number(part) is not None:
+            shapes.require_expected(interpreter, part)
+        else:
+            interpreter.constant(part)
+    return numbers
+
+
+def _bound(interpreter: Interpreter, part: Abstract) -> Optional[int]:
+    """The integer that a bound is, or is expected to be, or has from outside; None if nothing is known."""
+    expected = expected_number(part)
+    if expected is None and isinstance(part, Number) and interpreter.context.options.specialisation.may_be_known(part):
+        return part.sample if type(part.sample) is int else None
+    return expected
+
+
+def few_items(interpreter: Interpreter, array: Tensor) -> Optional[List[Abstract]]:
+    """The few items that an array is expected to have, if the capture unrolls loops over them; else None."""
+    expected = array.type.lengths[0] if array.type.ndim and array.type.lengths else SEVERAL
+    if not SEVERAL < expected <= interpreter.context.unrolling:
+        return None
+    if not interpreter.context.base.types.ranges.unrolls(EXPECTED):
+        return None
+    shapes.require_expected(interpreter, shapes.length(interpreter, array, 0))
+    return [element_of(interpreter, array, _word(interpreter, k)) for k in range(expected)]
 
 
 def dict_iterator(interpreter: Interpreter, value: Abstract, what: str) -> Optional[LoopIterator]:
@@ -165,6 +198,8 @@ def unrolled(interpreter: Interpreter, value: Abstract, what: str) -> Unrolled:
     if not is_among(class_of(value), kinds) and not _is_named_tuple(interpreter, value, what):
         raise Break("PJ209", type=describe(value))
     length = contents.length_of(interpreter, value) if known <= interpreter.context.unrolling else known
+    if length is None:
+        interpreter.context.base.types.ranges.require_constants()
     if length is None or length > interpreter.context.unrolling:
         raise Break("PJ209", type=describe(value), length=length)
     return Unrolled(value, length, what)

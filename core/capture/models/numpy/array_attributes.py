@@ -8,7 +8,7 @@ from pijit.core.capture.models.containers import constructions
 from pijit.core.capture.models.numpy import library, shapes
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models_attributes
-from pijit.core.capture.typing import unit_axes
+from pijit.core.capture.typing import axis_lengths
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS
@@ -34,7 +34,7 @@ def _itemsize(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
 def _shape(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
     known = interpreter.context.base.static_shape(interpreter.use(owner).source)
     return constructions.new_tuple(interpreter, list(map(Const, known)) if known is not None else [
-        Number(INT, shapes.dimension(interpreter, owner, axis)) for axis in range(owner.type.ndim)])
+        shapes.length(interpreter, owner, axis) for axis in range(owner.type.ndim)])
 
 
 @models_attributes(np.ndarray, "size")
@@ -53,7 +53,7 @@ def _transposed(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
     kind = owner.type
     layout = kind.layout if kind.ndim < 2 else {"C": "A", "F": "C"}.get(kind.layout, "A")
     axes = tuple(reversed(range(kind.ndim)))
-    result = Array(kind.dtype, kind.ndim, layout, kind.writeable, unit_axes=unit_axes.of_transpose(kind, axes))
+    result = Array(kind.dtype, kind.ndim, layout, kind.writeable, lengths=axis_lengths.of_transpose(kind, axes))
     return Tensor(result, interpreter.emit("transpose", [ssa_value(owner)], result, {"axes": axes}))
 
 
@@ -65,7 +65,7 @@ def _part(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
         return owner
     if kind.dtype.kind == "c" and kind.ndim:
         half = np.dtype("f%d" % (kind.dtype.itemsize // 2))
-        result = Array(half, kind.ndim, "A", kind.writeable, unit_axes=kind.unit_axes)
+        result = Array(half, kind.ndim, "A", kind.writeable, lengths=kind.lengths)
         part = Tensor(result, interpreter.emit("part", [ssa_value(owner)], result, {"which": name}))
         part.part = (owner.value, name)
         return part

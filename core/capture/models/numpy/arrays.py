@@ -13,7 +13,7 @@ from pijit.core.capture.models.numpy import indexing
 from pijit.core.capture.models.numpy.from_sequences import array_of
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
-from pijit.core.capture.typing import unit_axes
+from pijit.core.capture.typing import axis_lengths
 from pijit.core.capture.typing.result_types import operand_of
 from pijit.core.capture.values.array_kinds import array_type
 from pijit.core.capture.values.describe import Arguments, describe, only
@@ -21,7 +21,7 @@ from pijit.core.capture.values.lattice import NUMPY_CLASSES, Abstract, Const, Te
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import CLIP, CLIP_WARNS
-from pijit.core.graph.types import CAPTURED_DTYPES, WORD, Array, UnitAxisHint
+from pijit.core.graph.types import CAPTURED_DTYPES, WORD, Array, LengthHint
 from pijit.guards.facts import is_among, is_exactly
 
 
@@ -37,10 +37,10 @@ def shape_words(interpreter: Interpreter, shape: Abstract) -> List[Value]:
     return [interpreter.word(item) for item in items]
 
 
-def _unit_axes(interpreter: Interpreter, shape: Abstract) -> UnitAxisHint:
-    """The axes of a new array that are expected to have length 1."""
-    return unit_axes.of_sizes([shape] if number_type(shape) is not None else
-                              contents.items_of(interpreter, shape) or [])
+def _lengths(interpreter: Interpreter, shape: Abstract) -> LengthHint:
+    """The expected lengths of the axes of a new array."""
+    return axis_lengths.of_sizes([shape] if number_type(shape) is not None else
+                                 contents.items_of(interpreter, shape) or [])
 
 
 _DTYPE_NAMES = frozenset(
@@ -78,7 +78,7 @@ def _constructor(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
             raise Break("PJ211", callee=name)
         dtype = _dtype_argument(named.get("dtype"), np.float64)
         words = shape_words(interpreter, named["shape"])
-        result = Array(dtype, len(words), "C", unit_axes=_unit_axes(interpreter, named["shape"]))
+        result = Array(dtype, len(words), "C", lengths=_lengths(interpreter, named["shape"]))
         return Tensor(result, interpreter.emit("alloc", words, result, {"fill": fill, "order": "C"}, exits=True))
     return call
 
@@ -95,7 +95,7 @@ def _like(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
         dtype = _dtype_argument(keywords.get("dtype"), model.type.dtype)
         words = [interpreter.emit("dim", [ssa_value(model)], WORD, {"axis": k}) for k in range(model.type.ndim)]
         order = "F" if model.type.layout == "F" else "C"
-        result = Array(dtype, model.type.ndim, order, unit_axes=model.type.unit_axes)
+        result = Array(dtype, model.type.ndim, order, lengths=model.type.lengths)
         return Tensor(result, interpreter.emit("alloc", words, result, {"fill": fill, "order": order}, exits=True))
     return call
 
@@ -129,7 +129,7 @@ def call_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     if not isinstance(model, Tensor) or model.type.ndim == 0:
         raise Break("PJ203", operand=describe(model))
     words = [interpreter.emit("dim", [ssa_value(model)], WORD, {"axis": k}) for k in range(model.type.ndim)]
-    result = Array(model.type.dtype, model.type.ndim, "C", unit_axes=model.type.unit_axes)
+    result = Array(model.type.dtype, model.type.ndim, "C", lengths=model.type.lengths)
     value = interpreter.emit("alloc", words, result, {"fill": None, "order": "C"}, exits=True)
     interpreter.emit("assign", [value, ssa_value(model)], None, exits=True)
     return Tensor(result, value)
@@ -154,7 +154,7 @@ def call_astype(interpreter: Interpreter, arguments: List[Abstract], keywords: A
         raise Break("PJ210", callee="astype from %s to %s" % (have, dtype))
     words = [interpreter.emit("dim", [ssa_value(model)], WORD, {"axis": k}) for k in range(model.type.ndim)]
     order = "F" if model.type.layout == "F" else "C"
-    result = Array(dtype, model.type.ndim, order, unit_axes=model.type.unit_axes)
+    result = Array(dtype, model.type.ndim, order, lengths=model.type.lengths)
     value = interpreter.emit("alloc", words, result, {"fill": None, "order": order}, exits=True)
     interpreter.emit("assign", [value, ssa_value(model)], None, exits=True)
     return Tensor(result, value)
@@ -173,7 +173,7 @@ def call_full(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     dtype = _dtype_argument(named.get("dtype"), kind.dtype)
     words = shape_words(interpreter, named["shape"])
     stored = _stored(interpreter, named["fill_value"], dtype)
-    result = Array(dtype, len(words), "C", unit_axes=_unit_axes(interpreter, named["shape"]))
+    result = Array(dtype, len(words), "C", lengths=_lengths(interpreter, named["shape"]))
     value = interpreter.emit("alloc", words, result, {"fill": None, "order": "C"}, exits=True)
     interpreter.emit("assign", [value, stored], None, exits=True)
     return Tensor(result, value)

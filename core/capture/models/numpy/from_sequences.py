@@ -76,7 +76,7 @@ def _of_few(interpreter: Interpreter, value: Abstract, dtype: Optional[np.dtype[
     if chosen is None or not all(kind is not None and (kind.dtype == chosen or kind.dtype.kind + chosen.kind in FITTING)
                                  for kind in kinds):
         return None
-    result = Array(chosen, len(shape), "C")
+    result = Array(chosen, len(shape), "C", lengths=shape)
     operands = [indexing.stored_scalar(interpreter, item, SampleOperand(cast(Scalar, number_type(item))), chosen)
                 for row in rows for item in row]
     return Tensor(result, interpreter.emit("elements", operands, result, {"shape": shape}, exits=True))

@@ -5,7 +5,7 @@ Models of arrays and `interpreter/subscripts.py` call these functions. Fancy ind
 
 from __future__ import annotations
 
-from typing import Any, List, Tuple, cast
+from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
@@ -13,13 +13,12 @@ from pijit.core.bytecode.instructions.predicates import stores_back
 from pijit.core.capture.models.containers import contents
 from pijit.core.capture.models.numpy import shapes
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.typing import unit_axes
+from pijit.core.capture.typing import axis_lengths
 from pijit.core.capture.typing.result_types import SampleOperand
-from pijit.core.capture.values.describe import describe
+from pijit.core.capture.values.describe import constants_of, describe
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
-    Sequence,
     Slice,
     StackSlice,
     Tensor,
@@ -34,17 +33,23 @@ from pijit.core.graph.types import FLAG, Array, numpy_scalar
 
 def index_items(interpreter: Interpreter, index: Abstract) -> List[Abstract]:
     """The items of an index: those of a tuple, or the index itself."""
-    known = index.object if isinstance(index, Const) else getattr(index, "sample", None)
-    if isinstance(index, Sequence) or type(known) is tuple:
-        return contents.items_of(interpreter, index) or []
-    return [index]
+    return _tuple_items(interpreter, index) if class_of(index) is tuple else [index]
+
+
+def _tuple_items(interpreter: Interpreter, index: Abstract) -> List[Abstract]:
+    """The items of a tuple. How many there are decides the type of a subscript."""
+    items = contents.items_of(interpreter, index)
+    if items is None:
+        interpreter.context.base.types.ranges.require_constants()
+        raise Break("PJ205", index=describe(index))
+    return items
 
 
 def gathers(interpreter: Interpreter, index: Abstract) -> bool:
     """Whether an index selects elements one by one: it is an array or a list, or contains one."""
     if class_of(index) is list:
         return True
-    items = [index] if class_of(index) is not tuple else contents.items_of(interpreter, index) or []
+    items = index_items(interpreter, index)
     return any(isinstance(item, Tensor) or class_of(item) is list for item in items)
 
 
@@ -76,7 +81,7 @@ def view_of(interpreter: Interpreter, owner: Tensor, items: List[Abstract]) -> T
         codes.append(code)
         words += parts
     result = _view_type(owner.type, codes).expecting(
-        unit_axes.of_view(owner.type, codes, [_is_single(item) for item in items]))
+        axis_lengths.of_view(owner.type, codes, list(map(_known_slice, items))))
     exits = any(code == "i" or code[-1] == "v" for code in codes)
     value = interpreter.emit("view", [ssa_value(owner)] + words, result, {"index": tuple(codes)}, exits=exits)
     return Tensor(result, value)
@@ -86,7 +91,7 @@ def row(interpreter: Interpreter, owner: Tensor, index: Value) -> Tensor:
     """``owner[index]`` of an array with several axes, for an index that is known to be in range."""
     codes = ("i",) + ("e",) * (owner.type.ndim - 1)
     result = _view_type(owner.type, list(codes)).expecting(
-        unit_axes.of_view(owner.type, codes, [False] * len(codes)))
+        axis_lengths.of_view(owner.type, codes, [None] * len(codes)))
     return Tensor(result, interpreter.emit("view", [ssa_value(owner), index], result, {"index": codes, "inside": True}))
 
 
@@ -105,16 +110,11 @@ def _index_code(interpreter: Interpreter, item: Abstract) -> Tuple[str, List[Val
     return "i", [interpreter.word(item)]
 
 
-def _is_single(item: Abstract) -> bool:
-    """Whether an item of an index is a slice ``k:k + 1`` of a constant, or ``-1:``."""
-    if not isinstance(item, Slice):
-        return False
-    if any(not isinstance(part, Const) for part in item.parts):
-        return False
-    start, stop, step = [cast(Const, part).object for part in item.parts]
-    if step not in (None, 1):
-        return False
-    return bool(start == -1 if stop is None else stop - (start or 0) == 1 and stop != 0)
+def _known_slice(item: Abstract) -> Optional[slice]:
+    """An item of an index that is a slice of constants; else None."""
+    parts = constants_of(item.parts) if isinstance(item, Slice) else None
+    known = parts is not None and all(part is None or type(part) is int for part in parts)
+    return slice(*parts) if parts is not None and known else None
 
 
 def stored_scalar(interpreter: Interpreter, value: Abstract, question: SampleOperand, dtype: np.dtype[Any]) -> Value:

@@ -19,8 +19,8 @@ from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models_subscripts, serves
 from pijit.core.capture.models.scalars import conversions
-from pijit.core.capture.typing.library_result_types import array_types, expected_unit_axes, result_types
-from pijit.core.capture.typing.unit_axes import of_sizes
+from pijit.core.capture.typing.axis_lengths import of_sizes
+from pijit.core.capture.typing.library_result_types import array_types, expected_lengths, result_types
 from pijit.core.capture.values.describe import Arguments, describe
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -138,12 +138,12 @@ def _with_arrays(interpreter: Interpreter, row: LibraryFunction, names: List[str
 
 
 def _result_types(row: LibraryFunction, asked: Tuple[Any, ...], keywords: Arguments) -> Any:
-    """The types of the result. That of an array says which axes are expected to have length 1."""
+    """The types of the result. That of an array has the expected lengths of its axes."""
     kinds = result_types(row.path, asked, tuple(keywords))
     if not isinstance(kinds, Array):
         return kinds
-    given = tuple(kind.unit_axes for kind in array_types(asked))
-    return kinds.expecting(expected_unit_axes(row.path, asked, tuple(keywords), given))
+    given = tuple(kind.lengths for kind in array_types(asked))
+    return kinds.expecting(expected_lengths(row.path, asked, tuple(keywords), given))
 
 
 def _by_loop(interpreter: Interpreter, row: LibraryFunction, values: List[Abstract], kind: Any,
@@ -157,7 +157,7 @@ def _by_loop(interpreter: Interpreter, row: LibraryFunction, values: List[Abstra
     if loop is not None:
         attrs = dict(attrs, ufunc=loop.ufunc, loop=loop.index, types=loop.types, errors=loop.errors)
         if isinstance(kind, Array):
-            kind = Array(kind.dtype, kind.ndim, "C", unit_axes=kind.unit_axes)
+            kind = Array(kind.dtype, kind.ndim, "C", lengths=kind.lengths)
     operands = [conversions.any_value(interpreter, value) for value in values]
     return typed(kind, interpreter.emit(name, operands, kind, attrs, exits=True))
 
@@ -213,7 +213,7 @@ def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
     if "n" in places:
         index: List[Abstract] = [Const(None) if place == "n" else _EVERYTHING for place in places]
         arrays = [indexing.view_of(interpreter, cast(Tensor, array), index) for array in arrays]
-    result = Array(kind.dtype, kind.ndim, "C", unit_axes=kind.unit_axes)
+    result = Array(kind.dtype, kind.ndim, "C", lengths=kind.lengths)
     values = [conversions.any_value(interpreter, array) for array in arrays]
     return Tensor(result, interpreter.emit("concatenate", values, result, {"axis": axis}, exits=True))
 

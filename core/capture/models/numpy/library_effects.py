@@ -14,6 +14,7 @@ import numpy as np
 from pijit.core.capture.models.containers import contents
 from pijit.core.capture.models.numpy import indexing, library, questions, shapes
 from pijit.core.capture.models.numpy.fancy_indexing import require_apart
+from pijit.core.capture.models.numpy.from_sequences import array_of
 from pijit.core.capture.models.numpy.questions import parameter_names
 from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
@@ -114,6 +115,7 @@ def _call(interpreter: Interpreter, path: str, arguments: List[Abstract], keywor
 def held_by(interpreter: Interpreter, owner: Tensor, value: Abstract) -> Abstract:
     """A value as the elements of an array hold it, so that a store does not warn; Break where that is not certain."""
     target = numpy_scalar(owner.type.dtype)
+    value = array_of(interpreter, value, target.dtype) or value
     if number_type(value) is not None:
         question = operand_of(value)
         if question.type == target:

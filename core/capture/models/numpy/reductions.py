@@ -13,7 +13,7 @@ from pijit.core.capture.models.numpy import shapes
 from pijit.core.capture.models.numpy.from_sequences import as_array
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
-from pijit.core.capture.typing import result_types, unit_axes
+from pijit.core.capture.typing import axis_lengths, result_types
 from pijit.core.capture.values.describe import Arguments, describe
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, ssa_value
 from pijit.core.errors import Break
@@ -87,7 +87,7 @@ def _in_order(interpreter: Interpreter, array: Tensor, axis: Axes) -> Tensor:
     helps = isinstance(axis, tuple) or axis is not None and kind.ndim > 2
     if not helps or kind.layout != "A" or not (kind.computed and kind.ordered):
         return array
-    ordered = Array(kind.dtype, kind.ndim, "C", kind.writeable, unit_axes=kind.unit_axes)
+    ordered = Array(kind.dtype, kind.ndim, "C", kind.writeable, lengths=kind.lengths)
     return Tensor(ordered, interpreter.emit("in_order", [ssa_value(array)], ordered, exits=True))
 
 
@@ -104,7 +104,7 @@ def _reduce(interpreter: Interpreter, name: str, ufunc: np.ufunc, array: Tensor,
         raise Break("PJ210", callee="%s along an axis of a strided array" % name)
     if isinstance(result, Array):
         leave_if_empty(interpreter, array)
-        result = result.expecting(unit_axes.of_reduction(array.type, axis, keepdims))
+        result = result.expecting(axis_lengths.of_reduction(array.type, axis, keepdims))
     attrs = {"ufunc": ufunc, "axis": axis, "keepdims": keepdims, "types": result.dtype.char}
     value = interpreter.emit("reduce", [ssa_value(array)], result, attrs, exits=True)
     return Tensor(result, value) if isinstance(result, Array) else Number(result, value)

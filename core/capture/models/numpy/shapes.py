@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from typing import FrozenSet, Optional, Sequence
+from typing import FrozenSet, Optional, Sequence, cast
 
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.lattice import Number, Tensor, ssa_value
+from pijit.core.capture.typing.axis_lengths import expected_number
+from pijit.core.capture.values.lattice import Abstract, Number, Tensor, ssa_value
 from pijit.core.capture.values.predicates import HasUnitAxes
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, INT, WORD, numpy_scalar
+from pijit.core.graph.types import FLAG, INT, SEVERAL, WORD, numpy_scalar
 
 
 def dimension(interpreter: Interpreter, owner: Tensor, axis: int) -> Value:
     """``shape[axis]`` as a Python int."""
     raw = interpreter.emit("dim", [ssa_value(owner)], WORD, {"axis": axis})
     return interpreter.emit("same", [raw], INT)
+
+
+def length(interpreter: Interpreter, owner: Tensor, axis: int) -> Number:
+    """``shape[axis]`` as an int with its expected value."""
+    lengths = owner.type.lengths
+    expected = lengths[axis] if lengths is not None and lengths[axis] != SEVERAL else None
+    return Number(INT, dimension(interpreter, owner, axis), expected=expected)
+
+
+def require_expected(interpreter: Interpreter, value: Abstract) -> int:
+    """The value of an int that is known or expected. A side exit ensures it."""
+    wanted = cast(int, expected_number(value))
+    if isinstance(value, Number):
+        interpreter.rely_on_length(wanted)
+        words = [interpreter.word(value), interpreter.emit("const", [], WORD, {"value": wanted})]
+        interpreter.emit("require", [interpreter.emit("compare", words, FLAG, {"operator": "=="})], None, exits=True)
+    return wanted
 
 
 def size(interpreter: Interpreter, owner: Tensor, axes: Optional[Sequence[int]] = None) -> Value:

@@ -8,22 +8,22 @@ from typing import FrozenSet, List, Optional, Sequence, Tuple, cast
 import numpy as np
 
 from pijit.core.capture.models import operators
-from pijit.core.capture.models.containers import contents
+from pijit.core.capture.models.containers import constructions, contents
 from pijit.core.capture.models.numpy import element_stores, indexing, library, questions, shapes
 from pijit.core.capture.models.numpy.arrays import call_array
-from pijit.core.capture.models.numpy.fancy_indexing import add_at, elements_at, require_apart
+from pijit.core.capture.models.numpy.fancy_indexing import FULL, add_at, elements_at, require_apart
 from pijit.core.capture.models.numpy.library_effects import held_by, perform
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.models.scalars import conversions
-from pijit.core.capture.typing import result_types, unit_axes
+from pijit.core.capture.typing import axis_lengths, result_types
 from pijit.core.capture.typing.result_types import operand_of
 from pijit.core.capture.values.describe import Arguments, Handler, describe, only
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Slice, Tensor, class_of, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph import library_helpers
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import INT, WORD, Array, Scalar
+from pijit.core.graph.types import INT, SEVERAL, WORD, Array, Scalar
 from pijit.guards.facts import is_among
 
 
@@ -36,6 +36,8 @@ def _array(value: Abstract, writes: bool = False) -> Tensor:
     return value
 
 
+MOST_SECTIONS = 16
+"""Most views that ``np.split`` makes one by one."""
 OF_NUMBERS = {"ndim": 0, "shape": (), "size": 1}
 """What functions that tell the dimensions of arrays return for numbers."""
 
@@ -124,7 +126,7 @@ def _permuted(interpreter: Interpreter, array: Tensor, axes: Sequence[int]) -> A
     kind, order = array.type, list(axes)
     layout = kind.layout if order == sorted(order) else \
         "C" if kind.layout == "F" and order == sorted(order, reverse=True) else "A"
-    result = Array(kind.dtype, kind.ndim, layout, kind.writeable, unit_axes=unit_axes.of_transpose(kind, order))
+    result = Array(kind.dtype, kind.ndim, layout, kind.writeable, lengths=axis_lengths.of_transpose(kind, order))
     return Tensor(result, interpreter.emit("transpose", [ssa_value(array)], result, {"axes": tuple(order)}))
 
 
@@ -144,9 +146,11 @@ def call_squeeze(interpreter: Interpreter, arguments: List[Abstract], keywords: 
 
 def _without(interpreter: Interpreter, array: Tensor, gone: FrozenSet[int]) -> Tensor:
     """The view without axes that have length 1."""
-    kind, ndim = array.type, array.type.ndim - len(gone)
+    kind, left = array.type, [axis for axis in range(array.type.ndim) if axis not in gone]
+    ndim = len(left)
     layout = "C" if not ndim or ndim == 1 and kind.layout == "F" else kind.layout
-    result = Array(kind.dtype, ndim, layout, kind.writeable, kind.transposed, kind.ordered, unit_axes=frozenset())
+    lengths = axis_lengths.of_transpose(kind, left) or (SEVERAL,) * ndim
+    result = Array(kind.dtype, ndim, layout, kind.writeable, kind.transposed, kind.ordered, lengths=lengths)
     if not ndim:
         attrs = {"function": "squeeze", "keywords": ()}
         return Tensor(result, interpreter.emit("invoke", [ssa_value(array)], result, attrs, exits=True))
@@ -285,7 +289,7 @@ def call_where(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     if result.dtype.kind not in "fiub" or any(array.type.dtype != result.dtype for array in arrays[1:]):
         raise Break("PJ210", callee="where of %s" % result.dtype)
     result = Array(result.dtype, result.ndim, "C",
-                   unit_axes=unit_axes.of_broadcast([operand_of(each).type for each in arguments], result.ndim))
+                   lengths=axis_lengths.of_broadcast([operand_of(each).type for each in arguments], result.ndim))
     types = "?{0}{0}->{0}".format(result.dtype.char)
     value = interpreter.emit("where", [conversions.any_value(interpreter, each) for each in arguments], result,
                              {"types": types}, exits=True)
@@ -326,6 +330,44 @@ def call_diff(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     return operators.ufunc_call(interpreter, ufunc, [later, earlier])
 
 
+@models(np.split)
+def call_split(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.split(x, sections, axis)`` with a known number of sections, or at known positions: a list of views."""
+    named = dict(zip(("ary", "indices_or_sections", "axis"), arguments), **keywords)
+    array, given = named.get("ary"), named.get("indices_or_sections", Const(None))
+    whole = len(named) == len(arguments) + len(keywords) == len(set(named) & {"ary", "indices_or_sections", "axis"})
+    cuts = _cuts(interpreter, given)
+    if not whole or cuts is None or not isinstance(array, Tensor) or not array.type.ndim:
+        return library.invoke(interpreter, FUNCTIONS["split"], arguments, keywords)
+    axis = _known_axis(interpreter, named.get("axis", Const(0)), array.type.ndim)
+    if isinstance(given, Const):
+        cuts = _equal_cuts(interpreter, shapes.length(interpreter, array, axis), given.object)
+    before: List[Abstract] = [FULL] * axis
+    ends = [Const(0)] + cuts + [Const(None)]
+    return constructions.new_list(interpreter, [
+        indexing.view_of(interpreter, array, before + [Slice((first, last, Const(None)))])
+        for first, last in zip(ends, ends[1:])])
+
+
+def _cuts(interpreter: Interpreter, given: Abstract) -> Optional[List[Abstract]]:
+    """The ints at which an array is cut, or nothing for a number of sections; None for other values."""
+    if isinstance(given, Const) and type(given.object) is int:
+        return [] if 0 < given.object <= MOST_SECTIONS else None
+    items = contents.items_of(interpreter, given) if is_among(class_of(given), (list, tuple)) else None
+    if items is None or len(items) >= MOST_SECTIONS or any(class_of(item) is not int for item in items):
+        return None
+    return [interpreter.use(item) for item in items]
+
+
+def _equal_cuts(interpreter: Interpreter, length: Number, sections: int) -> List[Abstract]:
+    """The positions between equal sections. Exits where the length is no multiple of their number."""
+    rest = interpreter.binary("%", length, Const(sections))
+    equal = conversions.truth(interpreter, interpreter.compare("==", rest, Const(0)))
+    interpreter.emit("require", [equal], None, exits=True)
+    part = interpreter.binary("//", length, Const(sections))
+    return [interpreter.binary("*", part, Const(k)) for k in range(1, sections)]
+
+
 @models(np.roll)
 def call_roll(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.roll(x, shift, axis)`` of an array in C order: along each axis its two parts change places."""
@@ -337,7 +379,7 @@ def call_roll(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     for axis, shift in steps:
         length = Number(INT, shapes.dimension(interpreter, array, axis))
         places = interpreter.word(interpreter.binary("%", shift, length))
-        kind = Array(array.type.dtype, array.type.ndim, "C", unit_axes=array.type.unit_axes)
+        kind = Array(array.type.dtype, array.type.ndim, "C", lengths=array.type.lengths)
         array = Tensor(kind, interpreter.emit("roll", [ssa_value(array), places], kind, {"axis": axis}, exits=True))
     # without an axis NumPy rolls a flat array and reshapes the result, which is a view
     whole = questions.known(interpreter, named.get("axis", Const(None))) is None

@@ -44,7 +44,7 @@ def call_len(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     value = arguments[0]
     if isinstance(value, Tensor) and value.type.ndim:
         shape = interpreter.context.base.static_shape(interpreter.use(value).source)
-        return Number(INT, shapes.dimension(interpreter, value, 0)) if shape is None else Const(shape[0])
+        return shapes.length(interpreter, value, 0) if shape is None else Const(shape[0])
     if is_text(value) and not (isinstance(value, Const) and value.source is None):
         return characters.text_length(interpreter, value)
     if (isinstance(value, Instance) and not isinstance(value, KnownContainer)

@@ -208,10 +208,16 @@ def _measure_result(dims: Dims, op: Op, constants: Constants) -> None:
 
 
 def _gather(dims: Dims, op: Op, constants: Constants) -> None:
-    """An index array takes the place of the first axis; a mask leaves an unknown number of elements."""
+    """An index array takes the place of the first axis; a mask leaves an unknown number of elements.
+
+    Several index arrays are broadcast, and take the place of all axes.
+    """
     array, index = (dims.of.get(arg, ()) for arg in op.args[:2])
     result = cast(Value, op.result)
-    dims.of[result] = index + array[1:] if op.name != "pick" and len(op.args) == 2 else _new(result)
+    if len(op.args) > 2:
+        index, array = dims.broadcast([dims.of.get(arg, ()) for arg in op.args[1:]]), ()
+    known = op.name != "pick" and len(index) + len(array[1:]) == cast(Array, result.type).ndim
+    dims.of[result] = tuple(index) + array[1:] if known else _new(result)
 
 
 def _concatenate(dims: Dims, op: Op, constants: Constants) -> None:

@@ -1,0 +1,126 @@
+"""Loops and tuples whose length is that of an axis: they are unrolled if the length must be known, under guards."""
+
+import numpy as np
+import pytest
+
+import pijit
+from tests.capture.scalars.test_scalars import define
+from tests.harness import HIT, MISS, assert_calls, check, fail_unless_captured, jitted
+
+X = np.arange(60.0).reshape(3, 4, 5)
+PLACES = np.array([[0, 1], [2, 3], [2, 0], [1, 1]])
+
+INDEXED = {
+    "x[tuple(i.T)]": X, "x[tuple(i[:, k] for k in range(i.shape[1]))] * y": X, "x[tuple([one + 0 for one in i.T])]": X,
+    "x[tuple(np.moveaxis(i, -1, 0))]": X, "(x * y)[tuple((i + 0).T)]": X, "x[tuple(i[:, :-1].T)]": X, "x[tuple(i[1:3] % 3)]": X,
+    "x[tuple(np.stack((i[:, 1] - 1, i[:, 0]), 1).T)]": X, "x[tuple(i.astype(np.int32).T)]": X, "x[tuple(i.T[::-1]) + (2,)]": np.moveaxis(X, 0, 1),
+    "x[tuple(np.array([[0, 1], [1, 2]]))] * y": X, "x[(slice(1, 3),) + tuple(i.T)] - y": X, "[x[tuple(one)] for one in i[:3]]": X,
+    "x[tuple([i[:, k] for k in range(len(i.T))])]": X, "x[tuple([i[:, k] for k in range(i.shape[0] - 2)])]": X,
+}
+
+
+@pytest.mark.parametrize("expression", sorted(INDEXED))
+@fail_unless_captured()
+def test_an_index_of_arrays(expression):
+    f = define("def f(x, i, y):\n    return %s" % expression)
+    x = INDEXED[expression]
+    others = [(x, PLACES[:, :1], 2.0), (x, PLACES[:3], 2.0), (x, np.column_stack((PLACES, PLACES[:, 1])), 1.0), (x, PLACES + 9, 0.5),
+              (x, PLACES[:0], 1.0), (x[:2], PLACES, 1.0), (x, PLACES.astype("f"), 1.0)]
+    j = check(f, x, PLACES, 0.5, others=others, config={"force_breaks": None})
+    j = jitted(f, {"force_breaks": None})
+    for _ in range(3):
+        j(x, PLACES, 0.5)
+    assert not pijit.explain(j, x, PLACES, 0.5).breaks, str(pijit.explain(j, x, PLACES, 0.5))
+
+
+def picked(x, i, y):
+    return x[tuple(i.T)] * y
+
+
+def test_lengths_are_guarded():
+    """Lengths that matter have an entry each, up to three of them. Others share one entry."""
+    j = jitted(picked, {"force_breaks": None})
+    two, one, three = PLACES, PLACES[:, :1], np.column_stack((PLACES, PLACES[:, 1]))
+    assert_calls(j, [MISS, HIT, HIT, MISS, HIT, MISS, HIT, HIT, HIT],
+                 [(X, two, 1.0), (X, two[:3], 2.0), (X[:, :4], two, 1.0), (X, one, 1.0), (X, one[:2], 1.0), (X, three, 1.0), (X, three[1:], 1.0),
+                  (X, two, 1.0), (X, one, 1.0)])
+    report = pijit.explain(j, X, two, 1.0)
+    assert report.kernels and not report.breaks and "L['i'].shape[1] == 2" in str(report), str(report)
+
+
+def test_an_axis_with_many_lengths():
+    def f(rows, y):
+        total = y * 0.0
+        for pair in zip(tuple(rows), tuple(rows)):
+            total = total + pair[0] * y[pair[1] > 1.0].sum()
+        return total, y[tuple(rows[:, :1].astype(int).T)]
+
+    rows, y = np.arange(40.0).reshape(20, 2) % 3, np.arange(2.0) + 1.0
+    check(f, rows[:4], y[:2], others=[(rows[:n], y) for n in (4, 5, 6, 7, 8, 20, 4, 5)], config={"cache_limit": 20})
+
+
+def rows_of_pairs(x, y):
+    parts = tuple(row * 2.0 for row in x)
+    kept = ()
+    for part in parts:
+        y = y + part.sum()
+        kept += (part * y,)
+    return np.stack(kept), len(kept), kept[-1], parts[0]
+
+
+def test_loops_over_tuples_of_unknown_length():
+    with fail_unless_captured():
+        check(rows_of_pairs, X[0], 1.0, others=[(X[1], 2.0), (X[0, :2], 1.0), (X[:, 0], 1.0), (X, 1.0), (X[0, :1], 1.0)],
+              config={"force_breaks": None})
+
+
+def test_a_store_through_an_index():
+    def f(x, i, v):
+        r = x.copy()
+        r[tuple(i.T)] = v
+        np.add.at(r, tuple(i.T), v)
+        return r * 2.0
+
+    with fail_unless_captured():
+        check(f, X[0], PLACES[:, :2], 0.5, others=[(X[0], PLACES[:, :1], np.arange(4.0)[:, None]), (X[0], PLACES + 7, 1.0), (X[0], PLACES[:2], 1.0)])
+
+
+def test_a_loop_that_writes_what_it_reads():
+    """The rows of an unrolled loop are views, which see stores of earlier iterations."""
+    def f(x, i):
+        seen = ()
+        for row in x:
+            seen += (row.sum(),)
+            x[...] = x * 2.0
+        return seen, x[tuple(i.T)]
+
+    check(f, X[0].copy(), PLACES, others=[(X[1].copy(), PLACES), (X[0, :3].copy(), PLACES[:, :1])])
+
+
+SPLIT = {
+    "np.split(x, 2)": (4, 5), "np.split(x, n, 1)": (4, 6), "np.split(x, [1, 3])": (4, 5), "np.split(x, (n, -1), axis=-1)": (4, 5),
+    "np.split(x, [], 1)": (4, 5), "np.split(x, [2, 1, 9])": (4, 5),
+}
+
+
+@pytest.mark.parametrize("call", sorted(SPLIT))
+def test_parts_of_arrays(call):
+    """The parts are views. Lengths that do not divide raise NumPy's error."""
+    f = define("def f(x, n):\n    parts = %s\n    parts[0][...] = 7.0\n    return parts, [one.sum() for one in parts], x * 2.0" % call)
+    x = np.arange(float(np.prod(SPLIT[call]))).reshape(SPLIT[call])
+    with fail_unless_captured():
+        check(f, x, 3, others=[(x.copy("F"), 3), (x.T.copy(), 3), (x[:3, :3].copy(), 3), (x, 2), (x[0].copy(), 3), (x[:0], 3)])
+
+
+def added(x, y):
+    return np.add(*x) * 2.0, np.maximum(y, *x[:1])
+
+
+def far(x):
+    return np.take(x, 6, axis=1) * 2.0, np.delete(x, 5, axis=1) + 1.0
+
+
+def test_star_arguments_and_large_constants():
+    with fail_unless_captured():
+        check(added, X[0, :2], 1.0, others=[(X[0, :2] * 2.0, 2.0), (X[0, :3], 1.0), (X[0, :1], 1.0)])
+        check(far, X.reshape(6, 10), others=[(X.reshape(10, 6),), (X.reshape(5, 12),)])
