@@ -13,7 +13,7 @@ import numpy as np
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import STORES
-from pijit.core.graph.reverse.checkpoints import Checkpoints, most_kept
+from pijit.core.graph.reverse.checkpoints import Checkpoints, is_cheap, most_kept
 from pijit.core.graph.reverse.code import Code
 from pijit.core.graph.reverse.errors import ANSWERS, OtherShapes, TooLarge
 from pijit.core.graph.reverse.forward import HOST_CALL, MARKS, expression, host_call, statement
@@ -179,26 +179,54 @@ class Forward:
             code.line("%s = %s - %s" % (code.count(loop), code.name(loop.limit), code.name(loop.start)))
             self.require("%s < %s" % (code.count(loop), self.least_name(loop)))
             self._allocate(loop)
-        self.move(loop.params, loop.first)
+        in_rows = self._in_rows(loop) if saving else {}
+        for param in in_rows:
+            self._save_value(loop, param, "0", loop.first[loop.params.index(param)])
+        self._move_carried(loop, loop.first, in_rows)
         code.line("for %s in range(%s, %s):" % (code.name(loop.index), code.name(loop.start), code.name(loop.limit)))
         code.depth += 1
         if saving:
-            self._save(loop)
-        self.body(loop, saving)
+            self._save(loop, in_rows)
+        self.body(loop, saving, in_rows)
         code.depth -= 1
+        for param in in_rows:
+            code.line("%s = %s[%s].copy()" % (code.name(param), code.rows(loop, param), code.count(loop)))
         if saving and loop not in self.checkpoints.loops:
-            self.save_following(loop, code.count(loop))
+            self.save_following(loop, code.count(loop), in_rows)
         if not self.needs.read_after.isdisjoint([loop.index, *(cast(Value, op.result) for op in loop.header)]):
             code.line("%s = %s" % (code.name(loop.index), code.name(loop.limit)))
             self.plain(loop.header)
 
-    def body(self, loop: LoopRegion, saving: bool) -> None:
+    def body(self, loop: LoopRegion, saving: bool, in_rows: Mapping[Value, Value] = MappingProxyType({})) -> None:
         """Write the body of a loop; ``saving``: the random numbers that it draws become rows."""
         for item in loop.items:
             self.plain([item])
             if saving and isinstance(item, Op) and item.result in self.needs.of[loop].drawn:
                 self._save_value(loop, item.result, self.place(loop))
-        self.move(loop.params, loop.next)
+        for param, following in in_rows.items():
+            self._save_value(loop, param, self.place(loop) + " + 1", following)
+        self._move_carried(loop, loop.next, in_rows)
+
+    def _move_carried(self, loop: LoopRegion, values: Sequence[Value], in_rows: Collection[Value]) -> None:
+        """Write that loop-carried values become other values, except those that are in rows."""
+        pairs = [(param, value) for param, value in zip(loop.params, values) if param not in in_rows]
+        self.move([param for param, _ in pairs], [value for _, value in pairs])
+
+    def _in_rows(self, loop: LoopRegion) -> Dict[Value, Value]:
+        """The loop-carried arrays that are in their rows from the beginning, with the value of the next iteration.
+
+        An iteration of arithmetic on elements computes such a value into the next row, and reads it there.
+        """
+        code, roots = self.code, self.code.roots
+        if loop in self.checkpoints.loops or not all(isinstance(item, Op) for item in loop.items) \
+                or not is_cheap(loop, roots):
+            return {}
+        made = {item.result for item in loop.items if isinstance(item, Op) and item.name == "ufunc"}
+        return {param: following for param, following in zip(loop.params, loop.next)
+                if param in self.needs.saved(loop) and following in made and following.type == param.type
+                and loop.next.count(following) == 1 and param not in loop.next
+                and roots.stored.isdisjoint([param, following]) and isinstance(param.type, Array)
+                and param.type.layout == "C" and code.dims.are_full(code.dims.of.get(following, ()), param)}
 
     def _allocate(self, loop: LoopRegion) -> None:
         """Write the arrays of saved rows. Beyond the limit, the tape runs the call, and reports that if it must."""
@@ -210,7 +238,7 @@ class Forward:
             limit = self._limit if self.checkpoints.loops else min(self._limit, most_kept(loop, code.roots))
             self.require("%s * (%s) > %d" % (code.count(loop), self.bytes_of(saved), limit), TooLarge)
         for value in saved:
-            one_more = " + 1" * (value in self.needs.in_following_row(loop))
+            one_more = " + 1" * (value in self.needs.in_following_row(loop) or value in self._in_rows(loop))
             self.allocate(code.rows(loop, value), value, code.count(loop) + one_more)
 
     def bytes_of(self, values: Iterable[Value]) -> str:
@@ -229,25 +257,31 @@ class Forward:
             name, code.object(np.empty, "empty"), count, sizes,
             code.object(value.type.dtype, value.type.dtype.name)))  # type: ignore[union-attr]
 
-    def _save(self, loop: LoopRegion) -> None:
-        """Write what an iteration saves at its start."""
+    def _save(self, loop: LoopRegion, in_rows: Collection[Value]) -> None:
+        """Write what an iteration saves at its start, and that arrays in rows are read there."""
+        code = self.code
         if loop in self.checkpoints.loops:
             self.checkpoints.save(loop)
-        else:
-            self.save(loop, self.place(loop))
+            return
+        for param in in_rows:
+            code.line("%s = %s" % (code.name(param), self.row(code.rows(loop, param), param, self.place(loop))))
+        self.save(loop, self.place(loop), in_rows)
 
-    def save(self, loop: LoopRegion, place: str) -> None:
-        """Write that the values which an iteration needs backwards become a row."""
+    def save(self, loop: LoopRegion, place: str, in_rows: Collection[Value] = ()) -> None:
+        """Write that the values which an iteration needs backwards become a row, except those that are in rows."""
         for value in self.needs.saved(loop):
-            self._save_value(loop, value, place)
+            if value not in in_rows:
+                self._save_value(loop, value, place)
 
-    def _save_value(self, loop: LoopRegion, value: Value, place: str) -> None:
-        self.code.line("%s[%s] = %s" % (self.code.rows(loop, value), place, self.code.name(value)))
+    def _save_value(self, loop: LoopRegion, value: Value, place: str, source: Optional[Value] = None) -> None:
+        """Write that a value, or the one that it becomes, is saved as a row."""
+        self.code.line("%s[%s] = %s" % (self.code.rows(loop, value), place, self.code.name(source or value)))
 
-    def save_following(self, loop: LoopRegion, place: str) -> None:
-        """Write the row after the last one, which the last iteration reads."""
+    def save_following(self, loop: LoopRegion, place: str, in_rows: Collection[Value] = ()) -> None:
+        """Write the row after the last one, which the last iteration reads, except for arrays that are in rows."""
         for value in self.needs.in_following_row(loop):
-            self.code.line("%s[%s] = %s" % (self.code.rows(loop, value), place, self.code.name(value)))
+            if value not in in_rows:
+                self._save_value(loop, value, place)
 
     def place(self, loop: LoopRegion) -> str:
         """The number of the current iteration."""
