@@ -91,8 +91,8 @@ def until_small(x, y, steps):
 def midpoint(x, y, steps):
     u, t = x, 0.0
     for _ in range(steps):
-        half = u + 0.05 * (np.sin(t) - u * y)
-        u = u + 0.1 * (np.sin(t + 0.05) - half * half * y)
+        half = u + 0.05 * (t - u * y)
+        u = u + 0.1 * (t * t - half * half * y)
         t = t + 0.1
     return (u * u).sum()
 
