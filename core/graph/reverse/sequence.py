@@ -193,7 +193,7 @@ class Forward:
         stores = {op: root for root, op in in_rows.stored.items()}
         for item in loop.items:
             if item in stores:
-                self._store_into_row(loop, cast(Op, item), stores[item])
+                self._store_into_row(loop, item, stores[item])
             else:
                 self.plain([item])
             if saving and isinstance(item, Op) and item.result in self.needs.of[loop].drawn:
