@@ -383,7 +383,10 @@ def copy_into(emitter: KernelEmitter, op: Op, target: ArrayVariable, source: Arr
 
 
 def _are_vectors(target: ArrayVariable, source: ArrayVariable) -> bool:
-    return target.type.dtype == source.type.dtype and target.is_adjacent and source.is_adjacent
+    """Whether a nest can copy an array: a vector of integers, or of floats that processors know."""
+    dtype = target.type.dtype
+    is_known = dtype.kind in "iu" or dtype.char in "fd"
+    return is_known and dtype == source.type.dtype and target.is_adjacent and source.is_adjacent
 
 
 def _copy_vector(emitter: KernelEmitter, op: Op, target: ArrayVariable, source: ArrayVariable) -> None:

@@ -62,6 +62,25 @@ def test_rows(store, code):
         check(f, *calls[0], others=calls[1:], aliased=[(a, a, half), (a[1:], a[:-1], half)], config=NUMBA, calls=1)
 
 
+@pytest.mark.parametrize("code", ["f8", "f4", "f2", "c16", "i8", "u1", "?"])
+def test_copies_of_vectors(code):
+    """Few elements, many, none, and one for all of a row."""
+    def f(x, rows, n):
+        kept = np.zeros((rows, n), x.dtype)
+        y = x.copy()
+        for i in range(rows):
+            kept[i] = y[i:]
+            y[:1] = y[-1:]
+        return kept, y
+
+    def of(size):
+        return (np.arange(size) * 3 % 7).astype(code)
+
+    with fail_unless_captured():
+        check(f, of(103), 3, 101, others=[(of(3), 3, 1), (of(1), 1, 1), (of(2), 2, 40), (of(9000), 1, 9000),
+                                          (of(5000), 2, 5000), (of(8), 2, 5)], config=NUMBA, calls=1)
+
+
 def test_kernels_slide():
     def f(u, c):
         u[1:-1] += c * (u[2:] - 2.0 * u[1:-1] + u[:-2])
