@@ -1,5 +1,7 @@
 """Plans of stores into existing arrays, as `print_after_all` and `pijit.dump` show them."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -45,7 +47,7 @@ def plans(f, *args):
     """The plans of a function's kernels, as `pijit.dump` has them."""
     j = jitted(f, NUMBA)
     for _ in range(3):
-        j(*[arg.copy() for arg in args])
+        j(*map(copy.copy, args))
     return [line for entry in j.state.entries for line in entry.record.plan.splitlines()
             if line.startswith("store into")]
 
