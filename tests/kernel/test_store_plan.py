@@ -1,5 +1,7 @@
 """Plans of stores into existing arrays, as `print_after_all` and `pijit.dump` show them."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -45,7 +47,7 @@ def plans(f, *args):
     """The plans of a function's kernels, as `pijit.dump` has them."""
     j = jitted(f, NUMBA)
     for _ in range(3):
-        j(*[arg.copy() for arg in args])
+        j(*map(copy.copy, args))
     return [line for entry in j.state.entries for line in entry.record.plan.splitlines()
             if line.startswith("store into")]
 
@@ -70,6 +72,22 @@ def test_strategies(f, x, strategy, rest):
     assert head == strategy
     assert [part.rpartition(" %")[0].partition(" %")[0] or part for part in parts] == list(rest)
     check(f, x, y, config=NUMBA, others=[(x[::-1], y), (x[::2], y[:300]), (x, x)])
+
+
+def next_rows(a, first, step):
+    for i in range(first, len(a) - step):
+        a[i + step] = a[i] * 0.5 - a[i + step] * 0.25
+        a[i + step, 1:] = a[i, :-1] + a[i + step, 1:]
+
+
+def test_other_rows_are_compared():
+    """Indices may name one row: negative ones count from the end."""
+    pytest.importorskip("numba")
+    a = np.linspace(0.5, 1.5, 90).reshape(6, 15)
+    assert [head.partition(": ")[2] for head in plans(next_rows, a, 0, 1)][0].startswith(
+        "one nest, through a buffer if a test demands it")
+    check(next_rows, a, 0, 1, config=NUMBA, others=[(a, -3, 2), (a, -6, 6), (a[:1], -1, 1), (a[:2], -2, 2), (a, 0, 0),
+                                                    (a[::-1], 0, 1), (a.T, 0, 1), (a[:, ::2], -1, 1)])
 
 
 def one_operation(x, y):

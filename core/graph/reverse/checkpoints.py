@@ -28,13 +28,31 @@ if TYPE_CHECKING:
 KEPT = 256 << 20
 """The most bytes of rows that a loop saves of all iterations. With more, it has checkpoints."""
 
-KEPT_OF_CHEAP = 8 << 20
+CACHE = "/sys/devices/system/cpu/cpu0/cache/index3/size"
+"""Where Linux tells the size of the processor's last cache, such as ``32768K``."""
+
+
+def _last_cache() -> int:
+    """The bytes of the processor's last cache; 0 if the system does not tell."""
+    try:
+        with open(CACHE, encoding="ascii") as file:
+            return int(file.read().strip().rstrip("K")) << 10
+    except (OSError, ValueError):
+        return 0
+
+
+KEPT_OF_CHEAP = max(8 << 20, _last_cache() // 2)
 """The same for loops whose body takes less time than to save rows outside of caches."""
 
 
 def most_kept(loop: LoopRegion, roots: Roots) -> int:
     """The most bytes of rows that a loop saves of all iterations."""
-    return KEPT_OF_CHEAP if all(_is_cheap(op, roots) for op in all_ops(loop.items)) else KEPT
+    return KEPT_OF_CHEAP if is_cheap(loop, roots) else KEPT
+
+
+def is_cheap(loop: LoopRegion, roots: Roots) -> bool:
+    """Whether the body of a loop is arithmetic on elements."""
+    return all(_is_cheap(op, roots) for op in all_ops(loop.items))
 
 
 def _is_cheap(op: Op, roots: Roots) -> bool:

@@ -17,23 +17,12 @@ from pijit.core.graph.reverse.checkpoints import Checkpoints, most_kept
 from pijit.core.graph.reverse.code import Code
 from pijit.core.graph.reverse.errors import ANSWERS, OtherShapes, TooLarge
 from pijit.core.graph.reverse.forward import HOST_CALL, MARKS, expression, host_call, statement
+from pijit.core.graph.reverse.in_rows import NONE, InRows, find_in_rows, whole_update
 from pijit.core.graph.reverse.library_calls import is_root_of_sum
 from pijit.core.graph.reverse.needs import Needs, SequenceNeeds
 from pijit.core.graph.reverse.regions import Conditional, Item, LoopExit, LoopRegion, RequiredCondition
 from pijit.core.graph.reverse.uncounted import UncountedLoops
 from pijit.core.graph.types import Array, Object, Scalar
-
-
-def _whole_update(code: Code, item: Item, root: Value) -> str:
-    """The new version of an array, if an operation computes all of it from arrays of its dtype; else ""."""
-    if not isinstance(item, Op) or item.name != "ufunc_into" or item.args[0] is not root:
-        return ""
-    kind, ufunc = cast(Array, root.type), item.attrs["ufunc"]
-    shapes = [code.dims.of.get(value, ()) for value in item.args[1:]]
-    same = code.dims.are_full(code.dims.broadcast(shapes), root) and kind.layout == "C"
-    if not same or item.attrs["types"] != kind.dtype.char * ufunc.nin + "->" + kind.dtype.char:
-        return ""
-    return "%s(%s)" % (code.object(ufunc, ufunc.__name__), ", ".join(map(code.name, item.args[1:])))
 
 
 class Forward:
@@ -111,7 +100,7 @@ class Forward:
         code, update = self.code, ""
         for root in sorted(self.needs.stored_by(item), key=lambda value: value.id):
             if root in kept_arrays or (root, needs.versions[item][root]) in needs.preserved:
-                name, update = code.version(root), _whole_update(code, item, root)
+                name, update = code.version(root), whole_update(code, item, root)
                 code.line("%s = %s" % (name, update or code.name(root) + ".copy()"))
                 code.now[root] = name
                 kept_arrays.discard(root)
@@ -179,26 +168,54 @@ class Forward:
             code.line("%s = %s - %s" % (code.count(loop), code.name(loop.limit), code.name(loop.start)))
             self.require("%s < %s" % (code.count(loop), self.least_name(loop)))
             self._allocate(loop)
-        self.move(loop.params, loop.first)
+        in_rows, names = self._in_rows(loop) if saving else NONE, dict(code.now)
+        for value, first in [*zip(loop.params, loop.first), *((root, root) for root in in_rows.stored)]:
+            if value in in_rows.carried or value in in_rows.stored:
+                self._save_value(loop, value, "0", first)
+        self._move_carried(loop, loop.first, in_rows)
         code.line("for %s in range(%s, %s):" % (code.name(loop.index), code.name(loop.start), code.name(loop.limit)))
         code.depth += 1
         if saving:
-            self._save(loop)
-        self.body(loop, saving)
+            self._save(loop, in_rows)
+        self.body(loop, saving, in_rows)
         code.depth -= 1
+        code.now = names
+        for value in [*in_rows.carried, *in_rows.stored]:
+            code.line("%s = %s[%s].copy()" % (code.name(value), code.rows(loop, value), code.count(loop)))
         if saving and loop not in self.checkpoints.loops:
-            self.save_following(loop, code.count(loop))
+            self.save_following(loop, code.count(loop), in_rows)
         if not self.needs.read_after.isdisjoint([loop.index, *(cast(Value, op.result) for op in loop.header)]):
             code.line("%s = %s" % (code.name(loop.index), code.name(loop.limit)))
             self.plain(loop.header)
 
-    def body(self, loop: LoopRegion, saving: bool) -> None:
+    def body(self, loop: LoopRegion, saving: bool, in_rows: InRows = NONE) -> None:
         """Write the body of a loop; ``saving``: the random numbers that it draws become rows."""
+        stores = {op: root for root, op in in_rows.stored.items()}
         for item in loop.items:
-            self.plain([item])
+            if item in stores:
+                self._store_into_row(loop, item, stores[item])
+            else:
+                self.plain([item])
             if saving and isinstance(item, Op) and item.result in self.needs.of[loop].drawn:
                 self._save_value(loop, item.result, self.place(loop))
-        self.move(loop.params, loop.next)
+        for param, following in in_rows.carried.items():
+            self._save_value(loop, param, self.place(loop) + " + 1", following)
+        self._move_carried(loop, loop.next, in_rows)
+
+    def _move_carried(self, loop: LoopRegion, values: Sequence[Value], in_rows: InRows) -> None:
+        """Write that loop-carried values become other values, except those that are in rows."""
+        pairs = [(param, value) for param, value in zip(loop.params, values) if param not in in_rows.carried]
+        self.move([param for param, _ in pairs], [value for _, value in pairs])
+
+    def _in_rows(self, loop: LoopRegion) -> InRows:
+        return NONE if loop in self.checkpoints.loops else find_in_rows(loop, self.code, self.needs)
+
+    def _store_into_row(self, loop: LoopRegion, op: Op, root: Value) -> None:
+        """Write the first store into an array that is in rows: it makes the next row from the current one."""
+        code, after = self.code, self.row(self.code.rows(loop, root), root, self.place(loop) + " + 1")
+        code.line("%s = %s" % (after, whole_update(code, op, root)))
+        code.now[root] = code.version(root)
+        code.line("%s = %s" % (code.name(root), after))
 
     def _allocate(self, loop: LoopRegion) -> None:
         """Write the arrays of saved rows. Beyond the limit, the tape runs the call, and reports that if it must."""
@@ -209,8 +226,10 @@ class Forward:
         if saved:
             limit = self._limit if self.checkpoints.loops else min(self._limit, most_kept(loop, code.roots))
             self.require("%s * (%s) > %d" % (code.count(loop), self.bytes_of(saved), limit), TooLarge)
+        in_rows = self._in_rows(loop)
+        following = {*self.needs.in_following_row(loop), *in_rows.carried, *in_rows.stored}
         for value in saved:
-            one_more = " + 1" * (value in self.needs.in_following_row(loop))
+            one_more = " + 1" * (value in following)
             self.allocate(code.rows(loop, value), value, code.count(loop) + one_more)
 
     def bytes_of(self, values: Iterable[Value]) -> str:
@@ -229,25 +248,34 @@ class Forward:
             name, code.object(np.empty, "empty"), count, sizes,
             code.object(value.type.dtype, value.type.dtype.name)))  # type: ignore[union-attr]
 
-    def _save(self, loop: LoopRegion) -> None:
-        """Write what an iteration saves at its start."""
+    def _save(self, loop: LoopRegion, in_rows: InRows) -> None:
+        """Write what an iteration saves at its start, and that arrays in rows are read there."""
+        code = self.code
         if loop in self.checkpoints.loops:
             self.checkpoints.save(loop)
-        else:
-            self.save(loop, self.place(loop))
+            return
+        for value in [*in_rows.carried, *in_rows.stored]:
+            if value in in_rows.stored:
+                code.now[value] = code.version(value)
+            code.line("%s = %s" % (code.name(value), self.row(code.rows(loop, value), value, self.place(loop))))
+        self.save(loop, self.place(loop), in_rows)
 
-    def save(self, loop: LoopRegion, place: str) -> None:
-        """Write that the values which an iteration needs backwards become a row."""
-        for value in self.needs.saved(loop):
-            self._save_value(loop, value, place)
+    def save(self, loop: LoopRegion, place: str, in_rows: InRows = NONE) -> None:
+        """Write that the values which an iteration needs backwards become a row, except those that are in rows."""
+        self._save_values(loop, self.needs.saved(loop), place, in_rows)
 
-    def _save_value(self, loop: LoopRegion, value: Value, place: str) -> None:
-        self.code.line("%s[%s] = %s" % (self.code.rows(loop, value), place, self.code.name(value)))
+    def save_following(self, loop: LoopRegion, place: str, in_rows: InRows = NONE) -> None:
+        """Write the row after the last one, which the last iteration reads, except for arrays that are in rows."""
+        self._save_values(loop, self.needs.in_following_row(loop), place, in_rows)
 
-    def save_following(self, loop: LoopRegion, place: str) -> None:
-        """Write the row after the last one, which the last iteration reads."""
-        for value in self.needs.in_following_row(loop):
-            self.code.line("%s[%s] = %s" % (self.code.rows(loop, value), place, self.code.name(value)))
+    def _save_values(self, loop: LoopRegion, values: Iterable[Value], place: str, in_rows: InRows) -> None:
+        for value in values:
+            if value not in in_rows.carried and value not in in_rows.stored:
+                self._save_value(loop, value, place)
+
+    def _save_value(self, loop: LoopRegion, value: Value, place: str, source: Optional[Value] = None) -> None:
+        """Write that a value, or the one that it becomes, is saved as a row."""
+        self.code.line("%s[%s] = %s" % (self.code.rows(loop, value), place, self.code.name(source or value)))
 
     def place(self, loop: LoopRegion) -> str:
         """The number of the current iteration."""

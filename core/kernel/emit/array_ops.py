@@ -22,6 +22,7 @@ from pijit.core.kernel.emit.array_values import memory_code, type_number
 from pijit.core.kernel.emit.expressions import Expression, Place, listed
 from pijit.core.kernel.emit.stack_arrays import made_array, new_private, new_temporary, use_spare_slot
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.llvm.nest.description import UNIT, Nest
 from pijit.core.kernel.plan.nests import loop_dtypes
 from pijit.core.kernel.plan.operand_reuse import ASKS, computes_into, freedom, may_be_computed_into
 from pijit.core.kernel.plan.operands import (
@@ -364,6 +365,9 @@ def _as_numpy_orders(emitter: KernelEmitter, op: Op, operands: List[_Operand],
 
 # ---- assignment ----
 
+FEW_BYTES = 1 << 14
+"""Bytes of a vector that a nest copies: preparing a call takes as long as to copy a quarter of them."""
+
 
 def copy_into(emitter: KernelEmitter, op: Op, target: ArrayVariable, source: ArrayVariable) -> None:
     """``target[...] = source`` for shapes that were checked; converts first when the dtypes differ."""
@@ -378,6 +382,31 @@ def copy_into(emitter: KernelEmitter, op: Op, target: ArrayVariable, source: Arr
         emitter.release(converted)
 
 
+def _are_vectors(target: ArrayVariable, source: ArrayVariable) -> bool:
+    """Whether a nest can copy an array: a vector of integers, or of floats that processors know."""
+    dtype = target.type.dtype
+    is_known = dtype.kind in "iu" or dtype.char in "fd"
+    return is_known and dtype == source.type.dtype and target.is_adjacent and source.is_adjacent
+
+
+def _copy_vector(emitter: KernelEmitter, op: Op, target: ArrayVariable, source: ArrayVariable) -> None:
+    """`copy_into` for adjacent elements in different memory: by a nest if there are few of them."""
+    dtype, depth = target.type.dtype, emitter.depth
+    (size,), most = target.shape, FEW_BYTES // dtype.itemsize
+    if size != source.shape[0]:
+        size = emitter.let("choose(%s == %s, %s, %d)" % (size, source.shape[0], size, most + 1))
+    nest = Nest(1, dtype.char * 2, UNIT * 2, "", ())
+    words = [size, source.data, source.strides[0], target.data, target.strides[0]]
+    emitter.line("if %s <= %d:" % (size, most))
+    emitter.depth += 1
+    emitter.line("%s(%s)" % (emitter.nest_name(nest), listed(words)))
+    emitter.depth = depth
+    emitter.line("else:")
+    emitter.depth += 1
+    copy_into(emitter, op, target, source)
+    emitter.depth = depth
+
+
 def write_assign(emitter: KernelEmitter, op: Op) -> None:
     target, value = emitter.arrays[op.args[0]], op.args[1]
     dtype = target.type.dtype
@@ -385,7 +414,9 @@ def write_assign(emitter: KernelEmitter, op: Op) -> None:
         source = emitter.arrays[value]
         fits_into(emitter, op, source.shape, target.shape, True)
         if not emitter.fills.wait(op, source):
-            copy_into(emitter, op, target, source)
+            roots = [emitter.facts.root_of(one) for one in op.args]
+            (_copy_vector if emitter.facts.is_apart(*roots) and _are_vectors(target, source) else copy_into)(
+                emitter, op, target, source)
         return
     text = emitter.converted(emitter.text[value], scalar_type(value), dtype, op)
     if emitter.fills.wait(op, text):

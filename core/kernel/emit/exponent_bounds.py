@@ -81,11 +81,17 @@ class ExponentBounds:
         yield
         emitter.depth = depth
 
-    def forget(self) -> None:
-        """Make all bounds unknown, because any array may have been written to."""
+    def forget(self, root: Optional[Value] = None) -> None:
+        """Make bounds unknown after a store to an array, or all of them, because any array may have been written to."""
+        lost = [name for value, name in self.bounds.items() if root is None or self._may_share(value, root)]
+        if not lost:
+            return
         with self._unless_assumed():
-            for name in self.bounds.values():
+            for name in lost:
                 self.emitter.line("%s = %d" % (name, UNKNOWN))
+
+    def _may_share(self, value: Value, root: Value) -> bool:
+        return value is root or not self.emitter.facts.is_apart(value, root)
 
     def begin(self, op: Op) -> None:
         """Set the first bound of an array that an operation has made."""
@@ -103,8 +109,7 @@ class ExponentBounds:
         The bounds are unknown if the proof fails.
         """
         emitter = self.emitter
-        touched = [(value, name) for value, name in self.bounds.items()
-                   if value is root or not emitter.facts.is_apart(value, root)]
+        touched = [(value, name) for value, name in self.bounds.items() if self._may_share(value, root)]
         if not touched:
             return
         with self._unless_assumed():

@@ -11,7 +11,7 @@ from typing import Any, Collection, List, Optional, Set, Tuple
 
 from pijit.core._launcher import ERROR
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
-from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.ops import EFFECTS, STORES
 from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, half_of
 from pijit.core.kernel.abi import FrameLayout, part_word
 from pijit.core.kernel.emit import fused_nest, scalars
@@ -219,8 +219,9 @@ class KernelEmitter(ArrayWriter):
             self.fills.settle(op)
             for member in group:
                 self.write_one(member)
-            if any(member.name in EFFECTS for member in group):
-                self.exponent_bounds.forget()
+            for member in group:
+                if member.name in EFFECTS:
+                    self.exponent_bounds.forget(self.facts.root_of(member.args[0]) if member.name in STORES else None)
 
     def release_after(self, op: Op, kept: Collection[Value] = ()) -> None:
         """Release the values that are dead after an operation and its group, except those in ``kept``."""

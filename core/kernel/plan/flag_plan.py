@@ -32,7 +32,8 @@ class FlagPlan(NamedTuple):
         watched: the numbers of the steps whose results the nest watches; then it tests no flags.
         clears: whether flags are cleared before the nest.
         mask: the flags that are tested after the nest; 0: none.
-        raising: whether a store may leave at the end of its nest, because of a flag or an index.
+        raising: whether a store may leave at the end of its nest, because of a flag or an index, while others may see
+            the array.
         has_bounds: whether exponent bounds may prove that no flag is raised, and something needs the proof.
         hides_underflow: whether the nest's arithmetic may underflow without a flag, as that of float16.
     """
@@ -82,7 +83,7 @@ def plan_flags(group: List[Op], merged: Optional[MergedGroup], facts: GraphFacts
 def _of_store(group: List[Op], facts: GraphFacts, bounded: BoundedArrays, fast: bool) -> FlagPlan:
     checked = asked(group)
     mask = flags_mask(checked, fast) if any(map(raises_flags, checked)) else 0
-    raising = bool(mask) or any(map(finds, checked))
+    raising = (bool(mask) or any(map(finds, checked))) and not facts.is_unseen(group[-1].args[0], group[0])
     return FlagPlan(clears=bool(mask or group[-1].attrs.get("reports")), mask=mask, raising=raising,
                     has_bounds=raising and has_bounds(group, facts, bounded),
                     hides_underflow=bool(mask) and any(map(hides_underflow, checked)))

@@ -87,8 +87,10 @@ def plan_store(group: Sequence[Op], values: Sequence[Value], arrays: Mapping[Val
     target, root = arrays[written], facts.root_of(written)
     same = tuple(value for value in values if are_one(arrays[value], target))
     others = [value for value in values if value not in same]
-    own = tuple(value for value in others if facts.root_of(value) is root)
-    tested = find_shared(facts, written, [value for value in others if value not in own]) or ()
+    rows = [value for value in others if facts.are_rows(value, written)]
+    own = tuple(value for value in others if facts.root_of(value) is root and value not in rows)
+    tested = find_shared(facts, written, [value for value in others if value not in (*own, *rows)]) or ()
+    tested += tuple(rows)
     waits = raising and not is_bounded
     may_overlap_itself = array_type(root).layout == "A" and array_type(root).ndim > 1 and root not in facts.made
     if not own:

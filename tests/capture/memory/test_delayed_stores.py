@@ -13,11 +13,13 @@ STORES = ("u[1:] -= c * (u[1:] - u[:-1])", "u[:-1] = (u[1:] + u[:-1]) * c",
           "u[15:] = u[:-15] * c + v[15:]; u[:-15] -= u[15:] * c", "u[16:] += u[:-16] * c; u[:-16] -= u[16:] * c",
           "u[17:] += u[:-17] * c; u[:-17] -= u[17:] * c", "u[32:-33] = u[:-65] * c - u[65:]",
           "u[4:-4] = abs(-u[8:]) - u[:-8] / c",
-          "u[1:-1] = u[2:] * u[2:] - v[:-2]; v[2:] = u[2:] - v[:-2]", "u[5:6] = u[4:5] * c + u[6:7]")
+          "u[1:-1] = u[2:] * u[2:] - v[:-2]; v[2:] = u[2:] - v[:-2]", "u[5:6] = u[4:5] * c + u[6:7]",
+          "u[2:-2] = (u[:-4] - u[1:-3] * v[:-4]) * c + v[4:] * u[4:] - v[1:-3]",
+          "u[16:-16] = u[:-32] * c + u[16:-16] - u[32:]", "u[16:-15] = u[1:-30] * c - u[:-31] + v[31:] * u[31:]")
 
 ROWS = ("a[:, 1:] -= c * (a[:, 1:] - a[:, :-1])", "a[:, 1:-1] = c * (a[:, 2:] + a[:, :-2]) + b[:, 1:-1]",
         "a[1:, 1:] = a[:-1, 1:] * c + a[1:, :-1]", "a[:, 20:-20] = (a[:, 40:] + a[:, :-40]) * c",
-        "a[1:, 0] += a[:-1, 0] * c",
+        "a[1:, 0] += a[:-1, 0] * c", "a[:, 1:-1] = c * (a[:, 2:] - a[:, :-2]) + b[:, 2:] * b[:, 1:-1]",
         "a[:, 3:] = a[:, :-3] * c + b[:1, 3:]")
 
 
@@ -58,6 +60,25 @@ def test_rows(store, code):
              (a, strange, half), (a[:3], b[:3], half)]
     with fail_unless_captured():
         check(f, *calls[0], others=calls[1:], aliased=[(a, a, half), (a[1:], a[:-1], half)], config=NUMBA, calls=1)
+
+
+@pytest.mark.parametrize("code", ["f8", "f4", "f2", "c16", "i8", "u1", "?"])
+def test_copies_of_vectors(code):
+    """Few elements, many, none, and one for all of a row."""
+    def f(x, rows, n):
+        kept = np.zeros((rows, n), x.dtype)
+        y = x.copy()
+        for i in range(rows):
+            kept[i] = y[i:]
+            y[:1] = y[-1:]
+        return kept, y
+
+    def of(size):
+        return (np.arange(size) * 3 % 7).astype(code)
+
+    with fail_unless_captured():
+        check(f, of(103), 3, 101, others=[(of(3), 3, 1), (of(1), 1, 1), (of(2), 2, 40), (of(9000), 1, 9000),
+                                          (of(5000), 2, 5000), (of(8), 2, 5)], config=NUMBA, calls=1)
 
 
 def test_kernels_slide():

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+import pijit
 from pijit.core.graph.reverse import checkpoints
 from pijit.core.pythons import why_not_python
 from tests.gradients.joint.joint_gradient import Gradient
@@ -87,6 +88,42 @@ def until_small(x, y, steps):
     return (u * v).sum()
 
 
+def midpoint(x, y, steps):
+    u, t = x, 0.0
+    for _ in range(steps):
+        half = u + 0.05 * (t - u * y)
+        u = u + 0.1 * (t * t - half * half * y)
+        t = t + 0.1
+    return (u * u).sum()
+
+
+def two_arrays(x, y, steps):
+    u, v = x * 1.5, y
+    for _ in range(steps):
+        u, v = u + 0.1 * v * u, v - 0.1 * u * v
+    return (u * v).sum()
+
+
+def kept_before(x, y, steps):
+    u, before = x, y
+    for _ in range(steps):
+        u, before = u * 0.9 + before * before * 0.1, u
+    return (u * before).sum()
+
+
+def parts_of_rows(x, y, steps):
+    u = x
+    for _ in range(steps):
+        v = u * y
+        u = v + 0.1 * u * u
+        v[1:] += u[:-1] * u[1:]
+        u = u - v * u
+    return u.sum()
+
+
+ROWS = [(midpoint, 1), (two_arrays, 2), (kept_before, 0), (parts_of_rows, 1)]
+"""Programs, and the number of arrays that an iteration computes into the next row."""
+
 PROGRAMS = [(cubic_leapfrog, "u"), (last_of_several, "u"), (first_and_last, "u"), (overwritten, None), (in_a_branch, "u"),
             (in_an_inner_loop, None), (in_parts, "u"), (until_small, "u")]
 
@@ -104,6 +141,47 @@ def test_bits_are_the_tapes_and_few_rows_are_saved(f, array):
     assert gradient.compare(X[:5].copy(), Y[:5].copy(), 3), gradient.why
     if array is not None:
         assert len(saved(gradient.f._kernels.entries[0].source)) == 1
+
+
+@pytest.mark.parametrize("f, count, dtype", [(*row, np.float64) for row in ROWS] + [
+    (*row, np.float32) for row in ROWS if row[0] is not midpoint])  # NumPy 1 looks at the value of its number t
+def test_iterations_compute_into_the_next_row(f, count, dtype):
+    x, y = X.astype(dtype), Y.astype(dtype)
+    gradient = Gradient(f, (0, 1)).warm(x, y, 4)
+    for steps in (4, 1, 2, 7):
+        assert gradient.compare(x, y, steps), gradient.why
+    assert gradient.compare(x[:5].copy(), y[:5].copy(), 3), gradient.why
+    source = gradient.f._kernels.entries[0].source
+    assert len(re.findall(r"^ *s\d+_\d+\[v\d+ \+ 1\] = ", source, re.MULTILINE)) == count
+
+
+def test_rows_of_matrices_and_results():
+    def f(u, w, steps):
+        for _ in range(steps):
+            u = u + 0.1 * w * u
+        return (u * u).sum(), u
+
+    x, w = X[:20].reshape(4, 5), Y[:5].copy()
+    gradient = pijit.value_and_grad(f, (0, 1), has_aux=True)
+    for steps in (3, 3, 3, 3, 1, 2):
+        (value, u), gradients = gradient(x, w, steps)
+        tape = pijit.value_and_grad(f, (0, 1), has_aux=True)
+        (wanted, other), others = tape(x, w, steps)
+        assert value == wanted and u.base is None and np.array_equal(u, other)
+        assert all(map(np.array_equal, gradients, others))
+
+
+def test_flags_in_rows_are_reported():
+    def f(u, y, steps):
+        for _ in range(steps):
+            u = u * u + y
+        return u.sum()
+
+    gradient = Gradient(f, (0, 1)).warm(X, Y, 4)
+    large = X.copy()
+    large[3] = 1e100
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        gradient.f(large, Y, 4)
 
 
 def test_checkpoints_save_the_same_rows(monkeypatch):

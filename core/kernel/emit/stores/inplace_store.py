@@ -46,8 +46,8 @@ class _Store:
     """A group that writes to ``target``, its plan, and the conditions under which it may.
 
     ``flags`` is the condition under which the nest leaves at its end because of a flag, or "". ``raising`` says
-    whether it leaves because of a flag or an index. ``flag_free`` is a variable that is 1 if no flag can be raised, or
-    None. ``proof`` has the bound of the results, if there is one.
+    whether it may leave because of a flag or an index while others may see the array. ``flag_free`` is a variable that
+    is 1 if no flag can be raised, or None. ``proof`` has the bound of the results, if there is one.
     """
 
     def __init__(self, emitter: KernelEmitter, group: List[Op], plan: StorePlan, sparse: Optional[Sparse]) -> None:
@@ -147,7 +147,7 @@ def write_store(emitter: KernelEmitter, group: List[Op], sparse: Optional[Sparse
     if store.proof is not None:
         emitter.exponent_bounds.note(store.root, store.proof)
     else:
-        emitter.exponent_bounds.forget()
+        emitter.exponent_bounds.forget(store.root)
     emitter.depth = depth
 
 

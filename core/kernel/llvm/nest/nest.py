@@ -10,7 +10,7 @@ emit/array_values.py.
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Collection, Dict, List
+from typing import Any, Callable, Collection, Dict, List, Optional
 
 import numpy as np
 from llvmlite import ir
@@ -290,22 +290,25 @@ class _Writer:
         """Whether an operand needs no conversion."""
         return self.kinds[number] == np.dtype(code)
 
-    def lanes(self, rows: List[Any], lasts: str, fixed: Dict[int, Any],
-              count: int = PAIRWISE_LEAST) -> Callable[[Any], Any]:
+    def lanes(self, rows: List[Any], lasts: str, fixed: Dict[int, Any], count: int = PAIRWISE_LEAST,
+              loads: Optional[Callable[[Any], Dict[int, Any]]] = None) -> Callable[[Any], Any]:
         """A function that computes vectors of a row's elements from an index on."""
-        values = self.vectors(rows, lasts, fixed, count)
+        values = self.vectors(rows, lasts, fixed, count, loads)
         return lambda index: values(index)[len(self.kinds) - 1]
 
-    def vectors(self, rows: List[Any], lasts: str, fixed: Dict[int, Any],
-                count: int) -> Callable[[Any], Dict[int, Any]]:
-        """A function that computes all operands and steps of a row as vectors from an index on."""
+    def vectors(self, rows: List[Any], lasts: str, fixed: Dict[int, Any], count: int,
+                loads: Optional[Callable[[Any], Dict[int, Any]]] = None) -> Callable[[Any], Dict[int, Any]]:
+        """A function that computes all operands and steps of a row as vectors from an index on.
+
+        ``loads`` loads the vectors of some arrays from an index on.
+        """
         kind = ir.VectorType(memory_type(self.dtypes[-1]), count)
         same = {k: repeated(self.builder, own_sign(self.builder, value), count) for k, value in fixed.items()}
 
         def vectors(index: Any) -> Dict[int, Any]:
-            values = dict(same)
+            values = dict(same) if loads is None else {**loads(index), **same}
             for k, place in enumerate(self.places(rows[:self.nest.read], index, lasts)):
-                if k not in same:
+                if k not in values:
                     if not self.nest.steps:
                         fetch_ahead(self.builder, place)
                     values[k] = self.builder.load(self.builder.bitcast(place, kind.as_pointer()), align=1)

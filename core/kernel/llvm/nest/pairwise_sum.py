@@ -357,7 +357,8 @@ class _Halves:
         following = builder.add(start, _number(PAIRWISE_LEAST))
         loop(builder, builder.sub(builder.lshr(whole, _number(3)), _number(1)), lambda index: self._store(
             self._add(self._load(sums), lanes(builder.add(following, builder.shl(index, _number(3))))), sums))
-        return [self._fold(total) for total in self._load(sums)]
+        totals = self._load(sums)
+        return self._folded(totals) if len(totals) > 1 else [self._fold(totals[0])]
 
     def _fold(self, total: Any) -> Any:
         """The sum of a vector's elements."""
@@ -366,3 +367,15 @@ class _Halves:
         while len(parts) > 1:
             parts = [builder.fadd(parts[k], parts[k + 1]) for k in range(0, len(parts), 2)]
         return parts[0]
+
+    def _folded(self, totals: List[Any]) -> List[Any]:
+        """The same for several vectors: each addition adds neighbours of two of them."""
+        builder, count, lane = self.builder, len(totals), ir.IntType(32)
+        even, odd = (ir.Constant(ir.VectorType(lane, PAIRWISE_LEAST), [
+            ir.Constant(lane, 2 * number + first) for number in range(PAIRWISE_LEAST)]) for first in (0, 1))
+        for _ in range(PAIRWISE_LEAST.bit_length() - 1):
+            pairs = [(totals[k], totals[min(k + 1, len(totals) - 1)]) for k in range(0, len(totals), 2)]
+            totals = [builder.fadd(builder.shuffle_vector(*pair, even), builder.shuffle_vector(*pair, odd))
+                      for pair in pairs]
+        return [builder.extract_element(totals[number // PAIRWISE_LEAST], _number(number % PAIRWISE_LEAST))
+                for number in range(count)]
