@@ -12,7 +12,8 @@ save checkpoints in turn: 3 k rows, for a third run of the loop. The method is t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, List, Mapping, Set
+import functools
+from typing import TYPE_CHECKING, List, Mapping, Optional, Set
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import APPLIES_UFUNC, STORES
@@ -41,13 +42,21 @@ def _last_cache() -> int:
         return 0
 
 
-KEPT_OF_CHEAP = max(8 << 20, _last_cache() // 2)
-"""The same for loops whose body takes less time than to save rows outside of caches."""
+KEPT_OF_CHEAP: Optional[int] = None
+"""The same for loops whose body takes less time than to save rows outside of caches. None: half of the last cache."""
+
+
+@functools.lru_cache(maxsize=None)
+def _kept_in_cache() -> int:
+    """Half of the processor's last cache, at least 8 MiB."""
+    return max(8 << 20, _last_cache() // 2)
 
 
 def most_kept(loop: LoopRegion, roots: Roots) -> int:
     """The most bytes of rows that a loop saves of all iterations."""
-    return KEPT_OF_CHEAP if is_cheap(loop, roots) else KEPT
+    if not is_cheap(loop, roots):
+        return KEPT
+    return _kept_in_cache() if KEPT_OF_CHEAP is None else KEPT_OF_CHEAP
 
 
 def is_cheap(loop: LoopRegion, roots: Roots) -> bool:
