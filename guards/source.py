@@ -123,6 +123,10 @@ class Source(Record):
         """
         raise NotImplementedError
 
+    def is_same(self, one: Any, other: Any) -> bool:
+        """Whether two fetches of one value have given these."""
+        return one is other
+
 
 class Local(Source):
     """The local variable `name` in slot `index` of the root array: `L['x']`."""
@@ -364,6 +368,9 @@ class Inner(Source):
     @property
     def children(self) -> Tuple[Source, ...]:
         return (self.base,)
+
+    def is_same(self, one: Any, other: Any) -> bool:
+        return one.base is other.base if self.part == "memory" else one is other
 
     @property
     def number(self) -> int:

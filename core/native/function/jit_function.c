@@ -22,9 +22,9 @@
 #include "function/dispatch.h"
 #include <structmember.h>
 
-static const char *const delegated[] = {
-    "__name__",        "__qualname__",    "__module__", "__doc__",     "__defaults__",
-    "__kwdefaults__",  "__annotations__", "__code__",   "__globals__", "__closure__", FUNCTION_TYPE_PARAMS};
+static const char *const delegated[] = {"__name__",     "__qualname__",   "__module__",        "__doc__",
+                                        "__defaults__", "__kwdefaults__", "__annotations__",   "__code__",
+                                        "__globals__",  "__closure__",    FUNCTION_TYPE_PARAMS};
 static PyObject *delegated_names; /* owned; the same names as a frozenset */
 
 static PyObject *
