@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Tuple, cast
 
+import numpy as np
+
 from pijit.core.capture.values.base import Abstract
 from pijit.core.capture.values.kernel_local import PendingOperand
 from pijit.core.capture.values.known_objects import OpaqueObject
@@ -22,6 +24,14 @@ class MappedArray(OpaqueObject):
     def __init__(self, sample: Any, type: Array, source: Any = None, defined_at: int = -1) -> None:
         super().__init__(sample, source, defined_at)
         self.type = type
+
+    def without_object(self) -> "MappedArray":
+        """The same for a value of which no reference may be kept: ``sample`` is a memmap of ones without a file."""
+        ones = np.ones((1,) * self.type.ndim, self.type.dtype).view(np.memmap)
+        return MappedArray(ones, self.type, None, self.defined_at)
+
+    def key(self) -> Any:
+        return self.type, self.source, id(self.sample) if self.source is not None else None
 
     def rooted(self, root: Any, keep: bool = False) -> "MappedArray":
         copy = MappedArray(self.sample, self.type, self.source, self.defined_at)
