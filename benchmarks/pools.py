@@ -110,7 +110,8 @@ def in_new_process(engine: str, workers: int, folder: str, called: bool = False)
     environment = dict(os.environ, PIJIT_CACHE_DIR=folder, NUMBA_NUM_THREADS="1",
                        PYTHONPATH=os.pathsep.join(path or os.getcwd() for path in sys.path))
     command = [sys.executable, "-m", "benchmarks.pools", "--one", engine, "--workers", str(workers)]
-    done = subprocess.run(command + ["--called"] * called, stdout=subprocess.PIPE, check=True, env=environment, cwd=ROOT)
+    command += ["--called"] * called
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment, cwd=ROOT)
     first, later = json.loads(done.stdout.splitlines()[-1])
     return first, later
 

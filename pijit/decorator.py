@@ -16,8 +16,8 @@ from pijit.core.pythons import why_not_python
 from pijit.names import closest
 
 if TYPE_CHECKING:
-    from pijit.jit_config import JitConfig
-    from pijit.typed import Descriptor, JitDecorator, JittedFunction, P
+    from pijit.typed.functions import Descriptor, JitDecorator, JittedFunction, P
+    from pijit.typed.jit_config import JitConfig
 
     Config = Union[JitConfig, Mapping[str, Any], None]
 

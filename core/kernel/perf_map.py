@@ -1,8 +1,8 @@
 """Perf maps: the names of kernels for the profiler `perf`, in the file `/tmp/perf-<pid>.map`.
 
 With `PIJIT_PERF=1` in the environment each linked kernel gets a line there: address, size, name. `llvm/codegen.py`
-calls `add` for each kernel that it links, one thread at a time. A forked child gets a file of its own, with the kernels of its parent. A file
-that cannot be written is logged once. It never keeps a kernel from running.
+calls `add` for each kernel that it links, one thread at a time. A forked child gets a file of its own, with the kernels
+of its parent. A file that cannot be written is logged once. It never keeps a kernel from running.
 """
 
 from __future__ import annotations

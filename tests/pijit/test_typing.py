@@ -13,7 +13,8 @@ import sys
 import pytest
 
 import pijit
-from pijit import jit_config, options
+from pijit import options
+from pijit.typed import jit_config
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -181,5 +182,5 @@ def test_typed_options_are_accepted():
 
 
 def test_types_cost_nothing_at_run_time():
-    code = "import sys, pijit; from pijit import jit; print([name for name in ('pijit.typed', 'pijit.jit_config') if name in sys.modules])"
+    code = "import sys, pijit; from pijit import jit; print([name for name in ('pijit.typed', 'pijit.typed.jit_config') if name in sys.modules])"
     assert run([sys.executable, "-c", code], ROOT).strip() == "[]"

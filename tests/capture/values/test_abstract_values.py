@@ -85,6 +85,8 @@ SAMPLES = [
     (NUMBER, float, ()),
     (Number(INT), int, ()),
     (lattice.Tensor(Array("f8", 1)), np.ndarray, ()),
+    (lattice.MappedArray(np.ones(2).view(np.memmap), Array("f8", 1)), np.memmap, ()),
+    (lattice.UnmadeArray(lattice.Tensor(Array("f8", 1)), True), None, ()),
     (lattice.Instance(Object(dict)), dict, ()),
     (lattice.ListElement(SampledClass(Point, 0)), Point, ()),
     (LIST, list, ()),

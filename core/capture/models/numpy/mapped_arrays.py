@@ -29,7 +29,8 @@ from pijit.guards.source import Inner
 CLASS = {name: found for name, found in vars(np.memmap).items() if callable(found)}
 """The methods of the class. If the program replaces one, its memmaps are objects like others."""
 
-SCALAR_METHODS = frozenset(["all", "any", "argmax", "argmin", "fill", "max", "mean", "min", "prod", "std", "sum", "var"])
+SCALAR_METHODS = frozenset(["all", "any", "argmax", "argmin", "fill", "max", "mean", "min", "prod", "std", "sum",
+                            "var"])
 """Methods whose result is a number or None, or an array that NumPy makes with code of the class."""
 
 PRODUCTS = (np.dot, np.matmul)
