@@ -46,17 +46,20 @@ def jit(fn: None = ..., input_signature: Any = ..., hash_args: Any = ..., jit_co
 
 
 @overload
-def jit(fn: Type[T], input_signature: Any = ..., hash_args: Any = ..., jit_config: Config = ...,
+def jit(  # type: ignore[overload-overlap]
+        fn: Type[T], input_signature: Any = ..., hash_args: Any = ..., jit_config: Config = ...,
         mode: str = ...) -> Type[T]: ...
 
 
 @overload
-def jit(fn: Descriptor, input_signature: Any = ..., hash_args: Any = ..., jit_config: Config = ...,
+def jit(  # type: ignore[overload-overlap]
+        fn: Descriptor, input_signature: Any = ..., hash_args: Any = ..., jit_config: Config = ...,
         mode: str = ...) -> Descriptor: ...
 
 
 @overload
-def jit(fn: functools.partial[T], input_signature: Any = ..., hash_args: Any = ..., jit_config: Config = ...,
+def jit(  # type: ignore[overload-overlap]
+        fn: functools.partial[T], input_signature: Any = ..., hash_args: Any = ..., jit_config: Config = ...,
         mode: str = ...) -> functools.partial[T]: ...
 
 
@@ -118,17 +121,20 @@ def ms_function(fn: None = ..., input_signature: Any = ..., hash_args: Any = ...
 
 
 @overload
-def ms_function(fn: Type[T], input_signature: Any = ..., hash_args: Any = ..., jit_config: Config = ...) -> Type[T]: ...
+def ms_function(  # type: ignore[overload-overlap]
+        fn: Type[T], input_signature: Any = ..., hash_args: Any = ..., jit_config: Config = ...) -> Type[T]: ...
 
 
 @overload
-def ms_function(fn: Descriptor, input_signature: Any = ..., hash_args: Any = ...,
-                jit_config: Config = ...) -> Descriptor: ...
+def ms_function(  # type: ignore[overload-overlap]
+        fn: Descriptor, input_signature: Any = ..., hash_args: Any = ...,
+        jit_config: Config = ...) -> Descriptor: ...
 
 
 @overload
-def ms_function(fn: functools.partial[T], input_signature: Any = ..., hash_args: Any = ...,
-                jit_config: Config = ...) -> functools.partial[T]: ...
+def ms_function(  # type: ignore[overload-overlap]
+        fn: functools.partial[T], input_signature: Any = ..., hash_args: Any = ...,
+        jit_config: Config = ...) -> functools.partial[T]: ...
 
 
 @overload

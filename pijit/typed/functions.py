@@ -73,13 +73,13 @@ if TYPE_CHECKING:
         """What `jit` with options returns: it takes a function, a method, a class or a partial object."""
 
         @overload
-        def __call__(self, fn: Type[T]) -> Type[T]: ...
+        def __call__(self, fn: Type[T]) -> Type[T]: ...  # type: ignore[overload-overlap]
 
         @overload
-        def __call__(self, fn: Descriptor) -> Descriptor: ...
+        def __call__(self, fn: Descriptor) -> Descriptor: ...  # type: ignore[overload-overlap]
 
         @overload
-        def __call__(self, fn: functools.partial[T]) -> functools.partial[T]: ...
+        def __call__(self, fn: functools.partial[T]) -> functools.partial[T]: ...  # type: ignore[overload-overlap]
 
         @overload
         def __call__(self, fn: Callable[P, T]) -> JittedFunction[P, T]: ...

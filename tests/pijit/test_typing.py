@@ -65,8 +65,8 @@ class Layer:
     def static(x: int) -> str:
         return str(x)
 
-    @jit
     @classmethod
+    @jit
     def made(cls, x: int) -> int:
         return x
 

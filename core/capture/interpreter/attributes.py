@@ -148,7 +148,9 @@ def _mapped_attribute(interpreter: Interpreter, owner: Union[MappedArray, Unmade
     found = mapped_arrays.attribute(interpreter, owner, name)
     if found is not None:
         return found
-    return (_object_attribute if isinstance(owner, MappedArray) else _no_attribute)(interpreter, owner, name)
+    if isinstance(owner, MappedArray):
+        return _object_attribute(interpreter, owner, name)
+    return _no_attribute(interpreter, owner, name)
 
 
 def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject], name: str) -> Abstract:
