@@ -142,7 +142,7 @@ ROOT = Root("local", "x")
 LEFT_WHERE_THEY_ARE = {
     lattice.Unbound, lattice.Unknown, Thrown, Raised, lattice.Method, lattice.BoundFunction, Manager, lattice.Keywords,
     lattice.Super, lattice.CellRef, lattice.UnescapedFunction, lattice.Lazy, lattice.Borrowed, lattice.Null,
-    GeneratorFrame, CallOutcomes,
+    GeneratorFrame, CallOutcomes, lattice.UnmadeArray,
 }
 """Classes whose values no segment finds in a local variable."""
 
