@@ -1,4 +1,4 @@
-"""Arrays of the class `numpy.memmap`: kernels work in place on their memory, and results are the objects of NumPy."""
+"""Arrays of the class `numpy.memmap`. Kernels work in place on their memory. Results are the objects that NumPy makes."""
 
 import gc
 import sys
