@@ -132,4 +132,4 @@ def test_pages_of_nbconvert(report, options):
         for part in ('class="pj-line', 'class="pj-gutter"', "<rect", "<text", 'class="pj-columns"'):
             assert page.count(part) == html.count(part) > 0, part
         assert re.search(r"@media \(prefers-color-scheme: dark\) \{ \.pj \{", page)
-        assert ('data-jp-theme-light="false"' in page) == ("theme" in options)
+        assert bool(re.search('<body[^>]*data-jp-theme-light="false"', page)) == ("theme" in options)
