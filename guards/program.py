@@ -221,7 +221,7 @@ class GuardProgram(_evaluate.Program):
         twin = self.evaluate_python(values, globals, builtins)
         same = (twin.fetched is not None) == passed
         if same and passed and fetched is not None:
-            same = [id(value) for value in fetched] == [id(value) for value in twin.fetched or ()]
+            same = all(source.is_same(*pair) for source, *pair in zip(self.fetch, fetched, twin.fetched or ()))
         elif same and not passed:
             same = twin.failed == failed
         if not same:

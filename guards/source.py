@@ -123,6 +123,10 @@ class Source(Record):
         """
         raise NotImplementedError
 
+    def is_same(self, one: Any, other: Any) -> bool:
+        """Whether two fetches of one value have given these."""
+        return one is other
+
 
 class Local(Source):
     """The local variable `name` in slot `index` of the root array: `L['x']`."""
@@ -338,14 +342,14 @@ class Inner(Source):
     It is None if a function has no such part. Classes have an MRO and a name, arrays a shape, slices three parts,
     functions a name, and weak references a referent. `__dict__` is an instance's own
     dict, even if its class defines `__dict__` otherwise. `present_dict` is that dict, or None if there is none yet; it
-    is not made.
+    is not made. `memory` is a new plain array with the memory of an array of a subclass.
     """
 
     __slots__ = fields = ("base", "part")
     base: Source
     part: str
     PARTS = ("__defaults__", "__kwdefaults__", "cell_contents", "__func__", "__self__", "__dict__", "__mro__",
-             "shape", "start", "stop", "step", "__name__", "referent", "present_dict")
+             "shape", "start", "stop", "step", "__name__", "referent", "present_dict", "memory")
 
     def __init__(self, base: Source, part: str) -> None:
         if part not in self.PARTS:
@@ -355,6 +359,8 @@ class Inner(Source):
     def __str__(self) -> str:
         if self.part == "present_dict":
             return f"{self.base}.__dict__"
+        if self.part == "memory":
+            return f"np.asarray({self.base})"
         if self.part == "referent" and isinstance(self.base, Constant):
             return describe(self.base.value())
         return f"{self.base}.{self.part}"
@@ -362,6 +368,9 @@ class Inner(Source):
     @property
     def children(self) -> Tuple[Source, ...]:
         return (self.base,)
+
+    def is_same(self, one: Any, other: Any) -> bool:
+        return one.base is other.base if self.part == "memory" else one is other
 
     @property
     def number(self) -> int:
@@ -381,6 +390,8 @@ class Inner(Source):
                 raise SourceError(f"{self.base}, now {describe(base)}, never has a dict") from None
         if self.part == "__name__" and is_heap_type(base):
             return type_name(base)
+        if self.part == "memory" and issubclass(type(base), numpy.ndarray) and type(base) is not numpy.ndarray:
+            return numpy.ndarray.view(base, numpy.ndarray)
         if not is_exactly(base, _OWNERS[self.number]):
             raise SourceError(f"{self.base}, now {describe(base)}, has no {self.part}")
         if self.part == "referent":
@@ -417,7 +428,7 @@ CellType = type(_make_cell(None))
 _FUNCTION, _METHOD, _SLICE = (types.FunctionType,), (types.MethodType,), (slice,)
 _IN_C = (types.BuiltinFunctionType,)
 _OWNERS = (_FUNCTION, _FUNCTION, (CellType,), _METHOD, _METHOD + _IN_C, (), (), (numpy.ndarray,),
-           _SLICE, _SLICE, _SLICE, _IN_C + _FUNCTION, (weakref.ref,), ())
+           _SLICE, _SLICE, _SLICE, _IN_C + _FUNCTION, (weakref.ref,), (), ())
 
 
 def is_absent(base: Any, source: Source) -> bool:

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from pijit.reporting.profile import Profile, profile
     from pijit.science.c_callbacks import low_level_callable
     from pijit.signature import Symbol, Tensor
+    from pijit.typed.jit_config import JitConfig
 
 _LATER = {name: module for module, names in {
     "pijit.ahead_of_time": ["warmup"],
@@ -64,6 +65,7 @@ _LATER = {name: module for module, names in {
     "pijit.notebook": ["load_ipython_extension", "unload_ipython_extension"],
     "pijit.reporting.profile": ["Profile", "profile"],
     "pijit.signature": ["Symbol", "Tensor"],
+    "pijit.typed.jit_config": ["JitConfig"],
 }.items() for name in names}
 """By name, the module it is imported from at its first use. Programs that use none of them start faster."""
 
@@ -81,8 +83,8 @@ def __dir__() -> List[str]:
 
 __all__ = [
     "Difference", "DifferenceError", "FullGraphError", "GRAPH_MODE", "GradientError", "GradientWarning", "Info",
-    "PYNATIVE_MODE", "Profile", "RecompileError", "Report", "Stance", "Symbol", "Tensor", "TypeHintWarning",
-    "UnsupportedPythonWarning", "__version__", "check", "checkpoint", "custom_vjp", "disable", "dump", "explain",
-    "get_code_extra", "get_context", "grad", "hint", "info", "jit", "jit_class", "load_ipython_extension",
-    "low_level_callable", "ms_function", "no_grad", "nondifferentiable", "profile", "reset", "set_context", "set_logs",
-    "stance", "stop_gradient", "unload_ipython_extension", "value_and_grad", "vjp", "warmup"]
+    "JitConfig", "PYNATIVE_MODE", "Profile", "RecompileError", "Report", "Stance", "Symbol", "Tensor",
+    "TypeHintWarning", "UnsupportedPythonWarning", "__version__", "check", "checkpoint", "custom_vjp", "disable",
+    "dump", "explain", "get_code_extra", "get_context", "grad", "hint", "info", "jit", "jit_class",
+    "load_ipython_extension", "low_level_callable", "ms_function", "no_grad", "nondifferentiable", "profile", "reset",
+    "set_context", "set_logs", "stance", "stop_gradient", "unload_ipython_extension", "value_and_grad", "vjp", "warmup"]

@@ -7,7 +7,7 @@ import os
 import sys
 import types
 import warnings
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple, Type, TypeVar, Union, overload
 
 from pijit import logs, options
 from pijit.core.errors import users_level
@@ -15,7 +15,13 @@ from pijit.core.kernel.fork_safety import loading
 from pijit.core.pythons import why_not_python
 from pijit.names import closest
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from pijit.typed.functions import Descriptor, JitDecorator, JittedFunction, P
+    from pijit.typed.jit_config import JitConfig
+
+    Config = Union[JitConfig, Mapping[str, Any], None]
+
+T = TypeVar("T")
 
 ACCEPTED = ("a Python function, a method, a staticmethod or classmethod object, a functools.partial of "
             "one of these, an object whose class defines __call__ in Python, or a class")
@@ -35,17 +41,35 @@ _warned = False
 
 
 @overload
-def jit(fn: F, input_signature: Any = ..., hash_args: Any = ...,
-        jit_config: Optional[Mapping[str, Any]] = ..., mode: str = ...) -> F: ...
+def jit(fn: None = ..., input_signature: Any = ..., hash_args: Any = ..., jit_config: Config = ...,
+        mode: str = ...) -> JitDecorator: ...
 
 
 @overload
-def jit(fn: None = ..., input_signature: Any = ..., hash_args: Any = ...,
-        jit_config: Optional[Mapping[str, Any]] = ..., mode: str = ...) -> Callable[[F], F]: ...
+def jit(  # type: ignore[overload-overlap]
+        fn: Type[T], input_signature: Any = ..., hash_args: Any = ..., jit_config: Config = ...,
+        mode: str = ...) -> Type[T]: ...
 
 
-def jit(fn: Any = None, input_signature: Any = None, hash_args: Any = None,
-        jit_config: Optional[Mapping[str, Any]] = None, mode: str = "PIJit") -> Any:
+@overload
+def jit(  # type: ignore[overload-overlap]
+        fn: Descriptor, input_signature: Any = ..., hash_args: Any = ..., jit_config: Config = ...,
+        mode: str = ...) -> Descriptor: ...
+
+
+@overload
+def jit(  # type: ignore[overload-overlap]
+        fn: functools.partial[T], input_signature: Any = ..., hash_args: Any = ..., jit_config: Config = ...,
+        mode: str = ...) -> functools.partial[T]: ...
+
+
+@overload
+def jit(fn: Callable[P, T], input_signature: Any = ..., hash_args: Any = ..., jit_config: Config = ...,
+        mode: str = ...) -> JittedFunction[P, T]: ...
+
+
+def jit(fn: Any = None, input_signature: Any = None, hash_args: Any = None, jit_config: Config = None,
+        mode: str = "PIJit") -> Any:
     """Compile the numeric parts of a function when it is called; the rest stays Python.
 
     Works as `@jit`, as `@jit(...)` and as `jit(f, ...)`. The results are those of the undecorated function.
@@ -59,7 +83,7 @@ def jit(fn: Any = None, input_signature: Any = None, hash_args: Any = None,
             checked. If nothing is left open, the function is compiled at once.
         hash_args: a value, or a list or tuple of values, on which the function depends. When the hash of one, the
             items of a container or the bytes of an array change, the next call captures again.
-        jit_config: options, see docs/options.md.
+        jit_config: options, a dict or a `pijit.JitConfig`; see docs/options.md.
         mode: "PIJit": code that cannot be compiled stays Python. "PSJit": the function must be one graph; otherwise it
             is an error or falls back to Python, depending on the option `jit_syntax_level`.
 
@@ -91,8 +115,34 @@ def jit(fn: Any = None, input_signature: Any = None, hash_args: Any = None,
     return _decorate(fn, config)
 
 
-def ms_function(fn: Any = None, input_signature: Any = None, hash_args: Any = None,
-                jit_config: Optional[Mapping[str, Any]] = None) -> Any:
+@overload
+def ms_function(fn: None = ..., input_signature: Any = ..., hash_args: Any = ...,
+                jit_config: Config = ...) -> JitDecorator: ...
+
+
+@overload
+def ms_function(  # type: ignore[overload-overlap]
+        fn: Type[T], input_signature: Any = ..., hash_args: Any = ..., jit_config: Config = ...) -> Type[T]: ...
+
+
+@overload
+def ms_function(  # type: ignore[overload-overlap]
+        fn: Descriptor, input_signature: Any = ..., hash_args: Any = ...,
+        jit_config: Config = ...) -> Descriptor: ...
+
+
+@overload
+def ms_function(  # type: ignore[overload-overlap]
+        fn: functools.partial[T], input_signature: Any = ..., hash_args: Any = ...,
+        jit_config: Config = ...) -> functools.partial[T]: ...
+
+
+@overload
+def ms_function(fn: Callable[P, T], input_signature: Any = ..., hash_args: Any = ...,
+                jit_config: Config = ...) -> JittedFunction[P, T]: ...
+
+
+def ms_function(fn: Any = None, input_signature: Any = None, hash_args: Any = None, jit_config: Config = None) -> Any:
     """The same as `jit(..., mode="PSJit")`: the function must be one graph.
 
     Args, returns and errors are those of `jit`.
@@ -105,7 +155,7 @@ def ms_function(fn: Any = None, input_signature: Any = None, hash_args: Any = No
     return jit(fn, input_signature, hash_args, jit_config, "PSJit")
 
 
-def jit_class(cls: type) -> type:
+def jit_class(cls: Type[T]) -> Type[T]:
     """Jit the methods that a class defines itself, in place: plain, static and class methods, and `__call__`.
 
     Other special methods, such as `__init__`, and properties are not jitted; a jitted method that calls one compiles

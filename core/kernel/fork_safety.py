@@ -35,6 +35,10 @@ writing = threading.RLock()
 """Held while a thread improves a graph and writes its source."""
 remembering = threading.RLock()
 """Held while a thread reads or changes the memo of kernels."""
+counting = threading.RLock()
+"""Held while a thread begins, reads or ends a profile."""
+naming = threading.RLock()
+"""Held while a thread writes names of kernels for the profiler perf."""
 
 _FOREIGN = (("numba.core.compiler_lock", "global_compiler_lock"), ("llvmlite.binding.ffi", "lib"))
 """The locks of other libraries, as (module, attribute), in the order in which threads take them."""
@@ -169,13 +173,14 @@ def _wait_for_imports(end: float) -> None:
 
 def _locks() -> Iterator[Any]:
     """The locks of the compiler, in the order in which threads take them."""
-    yield from (writing, _loading, remembering)
+    yield from (writing, _loading, remembering, counting)
     for module, name in _FOREIGN:
         lock = getattr(sys.modules.get(module), name, None)
         while lock is not None and not isinstance(lock, type(writing)):
             lock = getattr(lock, "_lock", None)
         if lock is not None:
             yield lock
+    yield naming
 
 
 def _before() -> None:
@@ -196,7 +201,7 @@ def _release() -> None:
 
 
 def _after_in_child() -> None:
-    global _loading, writing, remembering
+    global _loading, writing, remembering, counting, naming
     if _here.missing:
         _kept.extend(_owners)
         _refuse("another thread was compiling when the process was forked")
@@ -204,8 +209,8 @@ def _after_in_child() -> None:
         _refuse("another thread was importing modules when the process was forked")
     held = {id(lock) for lock in _here.taken}
     _release()
-    _loading, writing, remembering = (lock if id(lock) in held else threading.RLock()
-                                      for lock in (_loading, writing, remembering))
+    _loading, writing, remembering, counting, naming = (
+        lock if id(lock) in held else threading.RLock() for lock in (_loading, writing, remembering, counting, naming))
     for one in list(_children):
         one.forked()
 

@@ -1,8 +1,8 @@
 """Perf maps: the names of kernels for the profiler `perf`, in the file `/tmp/perf-<pid>.map`.
 
 With `PIJIT_PERF=1` in the environment each linked kernel gets a line there: address, size, name. `llvm/codegen.py`
-calls `add` for each kernel that it links. A forked child gets a file of its own, with the kernels of its parent. A file
-that cannot be written is logged once. It never keeps a kernel from running.
+calls `add` for each kernel that it links, one thread at a time. A forked child gets a file of its own, with the kernels
+of its parent. A file that cannot be written is logged once. It never keeps a kernel from running.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ class PerfMap:
         base = next(one.value for one in functions if one.name == symbol)
         lines = ["%x %x %s\n" % (address + one.value - base, one.size, name if one.name == symbol
                                  else "%s.%s" % (name, one.name)) for one in functions if one.size]
-        self._lines += lines
-        self._write("".join(lines))
+        with fork_safety.naming:
+            self._lines += lines
+            self._write("".join(lines))
 
     def forked(self) -> None:
         """Write the lines to the file of a child."""
@@ -102,15 +103,17 @@ def add(address: int, code: bytes, name: str, symbol: str) -> None:
         name: its name, such as "f:12".
         symbol: its symbol in the object file.
     """
-    if not _Use.is_known:
-        _Use.is_known = True
-        if os.environ.get(VARIABLE, "") not in ("", "0") and sys.platform.startswith("linux"):
-            _Use.map = PerfMap()
-    if _Use.map is None:
+    with fork_safety.naming:
+        if not _Use.is_known:
+            if os.environ.get(VARIABLE, "") not in ("", "0") and sys.platform.startswith("linux"):
+                _Use.map = PerfMap()
+            _Use.is_known = True
+        used = _Use.map
+    if used is None:
         return
     try:
         functions = functions_beside(code, symbol)
     except (struct.error, ValueError, IndexError) as error:
         logger.warning("%s: %s has no name in perf: %s", VARIABLE, name, error)
         return
-    _Use.map.add(address, functions, "pijit:" + name, symbol)
+    used.add(address, functions, "pijit:" + name, symbol)

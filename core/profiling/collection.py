@@ -2,7 +2,7 @@
 
 The extension modules count. `pijit/reporting/profile.py` calls `begin`, `end` and `profiles_since`. While profiling
 is on, `function_state` tells about each new entry. Several profiles may be on at a time. Counts only grow, and each
-profile takes the differences to its start.
+profile takes the differences to its start. Threads begin, read and end profiles one at a time: `fork_safety.counting`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pijit.core import _hook, _launcher
 from pijit.core.entries.entry import Entry
 from pijit.core.exit_counts import Counted, exit_counts
 from pijit.core.function_state import State, all_states
+from pijit.core.kernel import fork_safety
 from pijit.core.named_tuples import NamedTuple
 from pijit.core.profiling.records import FunctionPlace, FunctionProfile, KernelProfile
 from pijit.core.profiling.watcher import Watcher, set_watcher
@@ -71,7 +72,9 @@ class _Watch(Watcher):
     """Learns about entries, and takes the time of compilations."""
 
     def entry_made(self, state: State, entry: Entry) -> None:
-        _note(state, entry)
+        with fork_safety.counting:
+            if _Use.count:
+                _note(state, entry)
 
     def compiling(self, state: State) -> ContextManager[Any]:
         return _Compiling(place_of(state.py_func))
@@ -87,32 +90,40 @@ class _Compiling:
         self._span = _launcher.begin_span()
 
     def __exit__(self, *exception: Any) -> None:
-        _Use.compiling[self._place] = _Use.compiling.get(self._place, 0) + _launcher.end_span(self._span)
+        ns = _launcher.end_span(self._span)
+        with fork_safety.counting:
+            _Use.compiling[self._place] = _Use.compiling.get(self._place, 0) + ns * bool(_Use.count)
 
 
 def begin() -> ProfileStart:
     """Switch profiling on for one more profile."""
-    _Use.count += 1
-    if _Use.count == 1:
-        for state in all_states():
-            for entry in state.entries:
-                _note(state, entry)
-        set_watcher(_Watch())
-        _launcher.set_profiling(True)
-        _hook.set_profiling(True)
-    return ProfileStart(_times(), {number: _counts(one) for number, one in list(_Use.kernels.items())}, _calls(),
-                        dict(_Use.compiling))
+    with fork_safety.counting:
+        _Use.count += 1
+        if _Use.count == 1:
+            _switch_on()
+        return ProfileStart(_times(), {number: _counts(one) for number, one in list(_Use.kernels.items())}, _calls(),
+                            dict(_Use.compiling))
+
+
+def _switch_on() -> None:
+    for state in all_states():
+        for entry in state.entries:
+            _note(state, entry)
+    set_watcher(_Watch())
+    _launcher.set_profiling(True)
+    _hook.set_profiling(True)
 
 
 def end() -> None:
     """Switch profiling off for one profile."""
-    _Use.count -= 1
-    if not _Use.count:
-        _hook.set_profiling(False)
-        _launcher.set_profiling(False)
-        set_watcher(None)
-        _Use.kernels.clear()
-        _Use.compiling.clear()
+    with fork_safety.counting:
+        _Use.count -= 1
+        if not _Use.count:
+            _hook.set_profiling(False)
+            _launcher.set_profiling(False)
+            set_watcher(None)
+            _Use.kernels.clear()
+            _Use.compiling.clear()
 
 
 def profiles_since(start: ProfileStart) -> List[FunctionProfile]:

@@ -309,6 +309,21 @@ shape_fetch(PyObject *object)
     return shape;
 }
 
+/* The memory of an array of a subclass as a NEW plain array; NULL without an exception for other objects. A plain array
+ * needs no __array_finalize__, so no code of the class runs. */
+static inline PyObject *
+memory_fetch(PyObject *object)
+{
+    if (!PyArray_Check(object) || PyArray_CheckExact(object)) {
+        return NULL;
+    }
+    PyObject *array = PyArray_View((PyArrayObject *)object, NULL, &PyArray_Type); /* owned, given away */
+    if (array == NULL) {
+        PyErr_Clear();
+    }
+    return array;
+}
+
 /* The dict of an instance. Like a read of `__dict__`, this makes it if the object has none yet. */
 static inline PyObject *
 instance_dict_fetch(PyObject *object)
@@ -413,6 +428,9 @@ inner_fetch(PyObject *object, Py_ssize_t part)
     }
     if (part == 12) {
         return referent_fetch(object);
+    }
+    if (part == 14) {
+        return memory_fetch(object);
     }
     if (part == 6) {
         value = PyType_Check(object) ? ((PyTypeObject *)object)->tp_mro : NULL;

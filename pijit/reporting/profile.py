@@ -8,6 +8,7 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any, Callable, Optional, Tuple
 
+from pijit.core.kernel import fork_safety
 from pijit.core.profiling.records import FunctionProfile
 from pijit.core.pythons import why_not_python
 from pijit.names import count_of
@@ -45,22 +46,24 @@ class Profile:
 
     def start(self) -> None:
         """Begin to collect. Raises RuntimeError if it does already."""
-        if self.is_on:
-            raise RuntimeError("profile: it is on already")
-        _Newest.profile = self
-        self._taken = ()
-        if why_not_python() is None:
-            from pijit.core.profiling.collection import begin
+        with fork_safety.counting:
+            if self.is_on:
+                raise RuntimeError("profile: it is on already")
+            _Newest.profile = self
+            self._taken = ()
+            if why_not_python() is None:
+                from pijit.core.profiling.collection import begin
 
-            self._start = begin()
+                self._start = begin()
 
     def stop(self) -> None:
         """Collect no more; nothing happens if it does not collect."""
-        if self._start is not None:
-            from pijit.core.profiling.collection import end
+        with fork_safety.counting:
+            if self._start is not None:
+                from pijit.core.profiling.collection import end
 
-            self._taken, self._start = self.functions, None
-            end()
+                self._taken, self._start = self.functions, None
+                end()
 
     def __enter__(self) -> "Profile":
         self.start()
@@ -72,11 +75,12 @@ class Profile:
     @property
     def functions(self) -> Tuple[FunctionProfile, ...]:
         """The profiles of functions so far."""
-        if self._start is None:
-            return self._taken
-        from pijit.core.profiling.collection import profiles_since
+        with fork_safety.counting:
+            if self._start is None:
+                return self._taken
+            from pijit.core.profiling.collection import profiles_since
 
-        return tuple(one for one in profiles_since(self._start) if not self._only or one[:3] in self._only)
+            return tuple(one for one in profiles_since(self._start) if not self._only or one[:3] in self._only)
 
     @property
     def in_kernels(self) -> float:

@@ -13,6 +13,7 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers import contents
 from pijit.core.capture.models.containers.contents import named_items
 from pijit.core.capture.models.containers.counter_class import rely_on_method
+from pijit.core.capture.models.numpy import mapped_arrays
 from pijit.core.capture.models.objects import locations
 from pijit.core.capture.models.objects.classes import class_object, paths_of
 from pijit.core.capture.models.objects.instances import virtual_attribute
@@ -31,6 +32,7 @@ from pijit.core.capture.values.lattice import (
     Const,
     Instance,
     ListElement,
+    MappedArray,
     Method,
     Null,
     Number,
@@ -38,6 +40,7 @@ from pijit.core.capture.values.lattice import (
     Slice,
     Super,
     Tensor,
+    UnmadeArray,
     class_of,
 )
 from pijit.core.capture.values.predicates import ClassHolds, IsObject
@@ -141,6 +144,15 @@ def _array_attribute(interpreter: Interpreter, owner: Tensor, name: str) -> Abst
     raise Break("PJ204", attribute=name, object="array")
 
 
+def _mapped_attribute(interpreter: Interpreter, owner: Union[MappedArray, UnmadeArray], name: str) -> Abstract:
+    found = mapped_arrays.attribute(interpreter, owner, name)
+    if found is not None:
+        return found
+    if isinstance(owner, MappedArray):
+        return _object_attribute(interpreter, owner, name)
+    return _no_attribute(interpreter, owner, name)
+
+
 def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject], name: str) -> Abstract:
     """An attribute of an object: the stored value, or what its class binds or computes."""
     sample = owner.object if isinstance(owner, Const) else owner.sample
@@ -182,11 +194,13 @@ ATTRIBUTES: ClassTable[Callable[..., Abstract]] = ClassTable({
     Const: _constant_attribute,
     Instance: _field,
     ListElement: list_element_attribute,
+    MappedArray: _mapped_attribute,
     Number: _scalar_attribute,
     OpaqueObject: _object_attribute,
     Slice: _slice_attribute,
     Super: super_attribute,
     Tensor: _array_attribute,
+    UnmadeArray: _mapped_attribute,
     VirtualObject: _virtual_attribute,
 })
 """The value of an attribute, by the class of the value that has it."""

@@ -21,7 +21,7 @@ from pijit.core.capture.models.functions.host_calls import host_call, is_host_ca
 from pijit.core.capture.models.functions.partials import Partial
 from pijit.core.capture.models.functions.star_arguments import starred_or_break
 from pijit.core.capture.models.iteration import comprehensions
-from pijit.core.capture.models.numpy import library
+from pijit.core.capture.models.numpy import library, mapped_arrays
 from pijit.core.capture.models.numpy.library_effects import call_into, split_output
 from pijit.core.capture.models.numpy.random import pythons_draw
 from pijit.core.capture.models.objects.instances import construct, makes_natively
@@ -223,12 +223,15 @@ def _model_of(callee: Abstract) -> Optional[Model]:
     target: Any = callee.object if isinstance(callee, Const) else None
     model = model_of(target)
     if issubclass(type(target), np.ufunc) and target.signature is None:
-        return Model(_of_ufunc(target), model.row if model is not None else None)
+        return Model(_of_ufunc(target), model.row if model is not None else None, target=target)
     return model
 
 
 def _call_known(interpreter: Interpreter, model: Model, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """Call a known function by the handler of its model, or else by the library function itself."""
+    if mapped_arrays.takes(model, arguments, keywords):
+        return mapped_arrays.call(interpreter, model.target, arguments, keywords,
+                                  lambda memories, named: _call_known(interpreter, model, memories, named))
     row = model.row
     if model.handler is not None:
         try:

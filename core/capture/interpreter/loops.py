@@ -9,6 +9,7 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.rewrite.generator_steps import START
 from pijit.core.capture.models.iteration import generators
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over, step_of
+from pijit.core.capture.models.numpy import mapped_arrays
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.edges import JUMP, Transfer, TransferKind
 from pijit.core.capture.state.frame_state import is_confined
@@ -43,7 +44,7 @@ def named_iterator(interpreter: Interpreter, value: Abstract) -> Abstract:
 
 
 def op_GET_ITER(interpreter: Interpreter, instr: Instr) -> None:
-    interpreter.push(iterator_over(interpreter, interpreter.pop()))
+    interpreter.push(iterator_over(interpreter, mapped_arrays.iterated(interpreter, interpreter.pop())))
 
 
 def op_FOR_ITER(interpreter: AbstractInterpreter, instr: Instr) -> None:

@@ -11,7 +11,7 @@ from pijit.core.capture.models.containers.characters import is_text
 from pijit.core.capture.models.containers.expectations import KEYED
 from pijit.core.capture.models.containers.known_stores import store_into_known
 from pijit.core.capture.models.containers.slices import store_part
-from pijit.core.capture.models.numpy import element_stores, indexing, library
+from pijit.core.capture.models.numpy import element_stores, indexing, library, mapped_arrays
 from pijit.core.capture.models.numpy.fancy_indexing import elements_at, elements_where, rows_at
 from pijit.core.capture.models.numpy.indexing import gathers, index_items, is_element
 from pijit.core.capture.models.objects.special_methods import ask_special, call_special
@@ -57,6 +57,8 @@ def op_STORE_SUBSCR(interpreter: Interpreter, instr: Instr) -> None:
 
 def store_subscript(interpreter: Interpreter, index: Abstract, owner: Abstract, value: Abstract) -> None:
     """``owner[index] = value``."""
+    if mapped_arrays.involves(owner) or isinstance(owner, Tensor) and mapped_arrays.involves(index, value):
+        index, owner, value = [mapped_arrays.memory_of(interpreter, one) for one in (index, owner, value)]
     if pointer_class(owner) is list and isinstance(index, Slice):
         store_part(interpreter, owner, index, value)
         return
@@ -83,6 +85,8 @@ def store_subscript(interpreter: Interpreter, index: Abstract, owner: Abstract, 
 
 def subscript(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abstract:
     """``owner[index]``."""
+    if mapped_arrays.involves(owner) or isinstance(owner, Tensor) and mapped_arrays.involves(index):
+        return mapped_arrays.item(interpreter, owner, index)
     if isinstance(owner, Tensor) and gathers(interpreter, index):
         items = index_items(interpreter, index) if class_of(index) is not list else []
         found = elements_at(interpreter, owner, items) or elements_where(interpreter, owner, items) or rows_at(

@@ -13,7 +13,7 @@ import numpy as np
 from pijit.core.bytecode.linker.deferred_warning import FlagReport
 from pijit.core.bytecode.rewrite.generator_to_loop import Nothing
 from pijit.core.capture.models.containers import comparisons, literals, strings, updates
-from pijit.core.capture.models.numpy import indexing, library, shapes
+from pijit.core.capture.models.numpy import indexing, library, mapped_arrays, shapes
 from pijit.core.capture.models.numpy.from_sequences import as_array
 from pijit.core.capture.models.objects.special_methods import (
     binary_special,
@@ -44,6 +44,7 @@ from pijit.core.capture.values.lattice import (
     Number,
     OpaqueObject,
     Tensor,
+    UnmadeArray,
     class_of,
     has_class,
     pointer_class,
@@ -79,6 +80,8 @@ UNARY_UFUNCS = {"neg": np.negative, "pos": np.positive, "invert": np.invert, "ab
 
 def binary(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
     """``left <symbol> right`` as a new abstract value."""
+    if mapped_arrays.involves(left, right):
+        return _mapped_binary(interpreter, symbol, left, right)
     if symbol == "@" and isinstance(left, Tensor) and isinstance(right, Tensor):
         return library.invoke(interpreter, FUNCTIONS["matmul"], [left, right], {})
     found = binary_special(interpreter, symbol, left, right) if not isinstance(left, Tensor) else None
@@ -90,8 +93,23 @@ def binary(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstrac
     return found if found is not None else _scalar_binary(interpreter, symbol, left, right)
 
 
+def _mapped_binary(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+    """An operator of a memmap. NumPy computes into none of its operands, so this is a call of the ufunc."""
+    ufunc = np.matmul if symbol == "@" else BINARY_UFUNCS.get(symbol)
+    if ufunc is None or symbol == "**":
+        raise Break("PJ202", operator=symbol)
+    return mapped_arrays.elementwise(
+        interpreter, ufunc, [left, right], lambda left, right: interpreter.binary(symbol, left, right)
+        if symbol == "@" else ufunc_call(interpreter, ufunc, [left, right]))
+
+
 def compare(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
     """``left <symbol> right`` for the six rich comparisons, ``is``, ``in`` and their negations."""
+    if symbol in COMPARE_UFUNCS and mapped_arrays.involves(left, right):
+        return mapped_arrays.elementwise(interpreter, COMPARE_UFUNCS[symbol], [left, right], lambda left, right:
+                                         ufunc_call(interpreter, COMPARE_UFUNCS[symbol], [left, right]))
+    if isinstance(left, UnmadeArray) or isinstance(right, UnmadeArray):
+        raise Break("PJ202", operator=symbol)
     if symbol in ("is", "is not"):
         return _identity(interpreter, symbol, left, right)
     if symbol in ("in", "not in"):
@@ -112,6 +130,11 @@ def compare(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstra
 
 def inplace(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
     """``left <symbol>= right``; an array is written and stays the same object."""
+    if mapped_arrays.involves(left) or isinstance(left, Tensor) and mapped_arrays.involves(right):
+        if symbol in ("**", "@"):
+            raise Break("PJ202", operator=symbol)
+        return mapped_arrays.stored_into(interpreter, left, right,
+                                         lambda array, value: inplace(interpreter, symbol, array, value))
     if symbol == "+" and pointer_class(left) is list and is_among(class_of(right), LENGTHENING):
         return updates.lengthen(interpreter, left, right)
     if symbol == "*" and pointer_class(left) is list:
@@ -143,6 +166,9 @@ def _updated(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstract]
 
 def unary(interpreter: Interpreter, name: str, value: Abstract) -> Abstract:
     """``-x``, ``+x``, ``~x``, ``abs(x)``."""
+    if mapped_arrays.involves(value):
+        return mapped_arrays.elementwise(interpreter, UNARY_UFUNCS[name], [value], lambda array:
+                                         ufunc_call(interpreter, UNARY_UFUNCS[name], [array]))
     if isinstance(value, Tensor):
         return ufunc_call(interpreter, UNARY_UFUNCS[name], [value], is_operator=True)
     found = call_special(interpreter, "__%s__" % name, value)

@@ -29,6 +29,7 @@ from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
+    MappedArray,
     OpaqueObject,
     Sequence,
     Tensor,
@@ -115,6 +116,8 @@ def _like(value: Any, index: int, depth: int = 0) -> Abstract:
     ``depth`` is the number of tuples that contain it.
     """
     observed, kind = abstract_of(value, defined_at=index), type(value)
+    if isinstance(observed, MappedArray):
+        return observed.without_object()
     if not isinstance(observed, OpaqueObject):
         return observed
     if kind is tuple and len(value) <= MAX_ITEMS and depth < DEEPEST_TUPLE:

@@ -65,6 +65,11 @@ def _state(state: Any, ufunc: np.ufunc, value: Abstract, others: List[SampleOper
     return UNKNOWN if False in casts or _is_held(state, value, False) else ELIDES
 
 
+def is_temporary(state: Any, value: Tensor) -> bool:
+    """Whether NumPy may compute into an array, because nothing else may refer to it."""
+    return ELIDES != NEVER and not _is_held(state, value, True)
+
+
 def _casts(operand: SampleOperand, dtype: np.dtype[Any]) -> List[bool]:
     """Whether NumPy may cast an operand to a dtype. There are several answers where that depends on the operand's
     value."""

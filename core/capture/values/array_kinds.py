@@ -37,7 +37,13 @@ def is_captured(dtype: np.dtype[Any]) -> bool:
 
 def array_type(array: np.ndarray[Any, Any]) -> Optional[Array]:
     """The graph type of an array if kernels support it, else None."""
-    if type(array) is not np.ndarray or not is_captured(array.dtype):
+    return memory_type(array) if type(array) is np.ndarray else None
+
+
+def memory_type(array: np.ndarray[Any, Any]) -> Optional[Array]:
+    """The graph type of a plain array with the memory of an array, which may be of a subclass; None if kernels do not
+    support it."""
+    if not is_captured(array.dtype):
         return None
     if not array.flags.aligned or array.flags.num & WARN_ON_WRITE:
         return None

@@ -9,11 +9,11 @@ from __future__ import annotations
 import enum
 import operator
 import types
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, cast
 
 import numpy as np
 
-from pijit.core.capture.values.array_kinds import array_type, is_captured
+from pijit.core.capture.values.array_kinds import array_type, is_captured, memory_type
 from pijit.core.capture.values.base import Abstract as Abstract
 from pijit.core.capture.values.base import HeldMethod, Raised, Thrown, is_held_method
 from pijit.core.capture.values.base import Slice as Slice
@@ -37,6 +37,8 @@ from pijit.core.capture.values.libraries import in_library
 from pijit.core.capture.values.loop_iterators import LoopIterator as LoopIterator
 from pijit.core.capture.values.loop_iterators import Range as Range
 from pijit.core.capture.values.loop_iterators import Unrolled as Unrolled
+from pijit.core.capture.values.mapped_arrays import MappedArray as MappedArray
+from pijit.core.capture.values.mapped_arrays import UnmadeArray as UnmadeArray
 from pijit.core.capture.values.typed_values import Instance as Instance
 from pijit.core.capture.values.typed_values import KnownContainer as KnownContainer
 from pijit.core.capture.values.typed_values import ListElement as ListElement
@@ -44,7 +46,7 @@ from pijit.core.capture.values.typed_values import Number as Number
 from pijit.core.capture.values.typed_values import Tensor as Tensor
 from pijit.core.capture.values.typed_values import TypedValue as TypedValue
 from pijit.core.capture.values.typed_values import ssa_value as ssa_value
-from pijit.core.graph.types import PYTHON_SCALARS, Object, Scalar, numpy_scalar
+from pijit.core.graph.types import PYTHON_SCALARS, Array, Object, Scalar, numpy_scalar
 from pijit.guards.facts import is_exactly
 from pijit.guards.source import Inner
 
@@ -100,9 +102,12 @@ def abstract_of(sample: Any, source: Any = None, defined_at: int = -1) -> Abstra
     """
     if issubclass(type(sample), np.ndarray):
         known = array_type(sample)
-        if known is None:
+        mapped = memory_type(sample) if type(sample) is np.memmap and sample.ndim else None
+        if known is None and mapped is None:
             return OpaqueObject(sample, source, defined_at)
-        return Tensor(known.expecting(sample.shape), None, source, defined_at)
+        if mapped is not None:
+            return MappedArray(sample, mapped.expecting(sample.shape), source, defined_at)
+        return Tensor(cast(Array, known).expecting(sample.shape), None, source, defined_at)
     scalar = scalar_type(sample)
     if scalar is not None:
         if type(sample) is int and not -2 ** 63 <= sample < 2 ** 63:

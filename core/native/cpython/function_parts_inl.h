@@ -1,9 +1,16 @@
-/* Functions with the code of another one, on all versions. */
+/* Attributes of functions, and functions with the code of another one, on all versions. */
 #ifndef PIJIT_CPYTHON_FUNCTION_PARTS_INL_H
 #define PIJIT_CPYTHON_FUNCTION_PARTS_INL_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+
+/* The attributes of a function that come after `__closure__`, in a list of names. */
+#if PY_VERSION_HEX >= 0x030C0000
+#define FUNCTION_TYPE_PARAMS "__type_params__"
+#else
+#define FUNCTION_TYPE_PARAMS
+#endif
 
 /* NEW reference to a function with other code, and everything else from `function`; NULL with an exception set. */
 static inline PyObject *

@@ -7,6 +7,7 @@
 
 #define VECTORCALL_FIELD
 #define VECTORCALL_SET(object, function) ((void)0)
+#define VECTORCALL_REPLACE(object, function) ((void)0)
 #define VECTORCALL_LAYOUT(layout) .tp_basicsize = sizeof(layout)
 #define VECTORCALL_FLAG 0
 #define VECTORCALL_CALL NULL

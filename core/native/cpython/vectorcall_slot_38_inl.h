@@ -10,6 +10,9 @@
 #define VECTORCALL_FIELD vectorcallfunc vectorcall;
 #define VECTORCALL_SET(object, function) ((object)->vectorcall = (function))
 
+/* Give an object another vectorcall, unless it has none. */
+#define VECTORCALL_REPLACE(object, function) ((object)->vectorcall = (object)->vectorcall != NULL ? (function) : NULL)
+
 /* Parts of a type whose objects have that field. */
 #define VECTORCALL_LAYOUT(layout) .tp_basicsize = sizeof(layout), .tp_vectorcall_offset = offsetof(layout, vectorcall)
 #define VECTORCALL_FLAG _Py_TPFLAGS_HAVE_VECTORCALL

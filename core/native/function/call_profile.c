@@ -55,9 +55,9 @@ profiled_call_end(ProfiledCall *call)
     Py_DECREF(call->function);
 }
 
-#if PY_VERSION_HEX >= 0x03080000
-PyObject *
-profiled_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+/* A vectorcall of a JitFunction, profiled. NEW reference to the result, or NULL with an exception set. */
+static inline PyObject *
+profiled_called(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     if (Py_TYPE(callable)->tp_call != (ternaryfunc)jit_function_call) {
         return jit_function_vectorcall(callable, args, nargsf, kwnames); /* which comes to jit_function_call */
@@ -68,7 +68,8 @@ profiled_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, Py
     profiled_call_end(&call);
     return result;
 }
-#endif
+
+VECTORCALL_WITH_ARGUMENTS(profiled_vectorcall, profiled_called)
 
 /* ---- the module's functions ---- */
 
@@ -79,16 +80,19 @@ call_profiling_set(PyObject *Py_UNUSED(module), PyObject *on)
     if (wanted < 0 || launch_ready() < 0) {
         return NULL;
     }
+    PyObject *found = wanted ? PyList_New(0) : NULL; /* owned; other threads may run while it is made */
+    if (wanted && found == NULL) {
+        return NULL;
+    }
     if (wanted != calls_profiled) {
-        PyObject *found = wanted ? PyList_New(0) : NULL; /* owned, given to `functions` */
-        if (wanted && found == NULL) {
-            return NULL;
-        }
+        PyObject *old = functions; /* owned */
+        functions = found;         /* moved */
+        found = old;
         period += wanted;
         calls_profiled = wanted;
         jit_functions_reroute();
-        Py_XSETREF(functions, found);
     }
+    Py_XDECREF(found);
     Py_RETURN_NONE;
 }
 

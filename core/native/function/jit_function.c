@@ -14,6 +14,7 @@
  * used. */
 #include "function/jit_function.h"
 #include "function/jit_function_inl.h"
+#include "cpython/function_parts_inl.h"
 #include "function/call_checks.h"
 #include "function/cold_functions.h"
 #include "function/cold_functions_inl.h"
@@ -21,13 +22,9 @@
 #include "function/dispatch.h"
 #include <structmember.h>
 
-static const char *const delegated[] = {
-    "__name__",        "__qualname__",    "__module__", "__doc__",     "__defaults__",
-    "__kwdefaults__",  "__annotations__", "__code__",   "__globals__", "__closure__",
-#if PY_VERSION_HEX >= 0x030c0000
-    "__type_params__",
-#endif
-};
+static const char *const delegated[] = {"__name__",     "__qualname__",   "__module__",        "__doc__",
+                                        "__defaults__", "__kwdefaults__", "__annotations__",   "__code__",
+                                        "__globals__",  "__closure__",    FUNCTION_TYPE_PARAMS};
 static PyObject *delegated_names; /* owned; the same names as a frozenset */
 
 static PyObject *
@@ -119,14 +116,12 @@ ring_leave(JitFunction *self)
 void
 jit_functions_reroute(void)
 {
-#if PY_VERSION_HEX >= 0x03080000
     JitFunction *one = newest;
     do {
-        if (one != NULL && one->vectorcall != NULL) {
-            one->vectorcall = calls_profiled ? profiled_vectorcall : jit_function_vectorcall;
+        if (one != NULL) {
+            VECTORCALL_REPLACE(one, calls_profiled ? profiled_vectorcall : jit_function_vectorcall);
         }
     } while (one != NULL && (one = one->next) != newest);
-#endif
 }
 
 /* ---- Making and freeing -------------------------------------------------------------------------------- */

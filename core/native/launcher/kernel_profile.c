@@ -222,16 +222,19 @@ profiling_set(PyObject *Py_UNUSED(module), PyObject *on)
     if (wanted < 0) {
         return NULL;
     }
+    PyObject *launchers = wanted ? PyList_New(0) : NULL; /* owned; other threads may run while it is made */
+    if (wanted && launchers == NULL) {
+        return NULL;
+    }
     if (wanted != profiling) {
-        PyObject *launchers = wanted ? PyList_New(0) : NULL; /* owned, given to `profiled` */
-        if (wanted && launchers == NULL) {
-            return NULL;
-        }
+        PyObject *old = profiled; /* owned */
+        profiled = launchers;     /* moved */
+        launchers = old;
         period += wanted;
         profiling = wanted;
         kernel_clock.watchers += wanted ? 1 : -1;
-        Py_XSETREF(profiled, launchers);
     }
+    Py_XDECREF(launchers);
     Py_RETURN_NONE;
 }
 

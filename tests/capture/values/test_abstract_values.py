@@ -85,6 +85,8 @@ SAMPLES = [
     (NUMBER, float, ()),
     (Number(INT), int, ()),
     (lattice.Tensor(Array("f8", 1)), np.ndarray, ()),
+    (lattice.MappedArray(np.ones(2).view(np.memmap), Array("f8", 1)), np.memmap, ()),
+    (lattice.UnmadeArray(lattice.Tensor(Array("f8", 1)), True), None, ()),
     (lattice.Instance(Object(dict)), dict, ()),
     (lattice.ListElement(SampledClass(Point, 0)), Point, ()),
     (LIST, list, ()),
@@ -140,7 +142,7 @@ ROOT = Root("local", "x")
 LEFT_WHERE_THEY_ARE = {
     lattice.Unbound, lattice.Unknown, Thrown, Raised, lattice.Method, lattice.BoundFunction, Manager, lattice.Keywords,
     lattice.Super, lattice.CellRef, lattice.UnescapedFunction, lattice.Lazy, lattice.Borrowed, lattice.Null,
-    GeneratorFrame, CallOutcomes,
+    GeneratorFrame, CallOutcomes, lattice.UnmadeArray,
 }
 """Classes whose values no segment finds in a local variable."""
 

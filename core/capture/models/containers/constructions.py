@@ -23,6 +23,7 @@ from pijit.core.capture.values.lattice import (
     Range,
     Sequence,
     StackSlice,
+    UnmadeArray,
     pointer_class,
 )
 from pijit.core.capture.values.virtual_object import StackTuple, virtual_objects_in
@@ -36,6 +37,8 @@ KEY_CLASSES = (int, str)
 
 def as_object(interpreter: Interpreter, value: Abstract) -> Abstract:
     """A value in the form in which more than the operand stack can hold it."""
+    if isinstance(value, UnmadeArray):
+        raise Break("PJ203", operand="view or result of a memmap")
     if isinstance(value, StackSlice):
         return made_slice(interpreter, value)
     if isinstance(value, Range):
@@ -56,6 +59,8 @@ def as_object(interpreter: Interpreter, value: Abstract) -> Abstract:
 def new_tuple(interpreter: Interpreter, items: List[Abstract]) -> Sequence:
     """A new tuple of these values. One with slices is an index and one of cells is a closure;
     these are no objects."""
+    if any(isinstance(item, UnmadeArray) for item in items):
+        raise Break("PJ203", operand="view or result of a memmap")
     if any(isinstance(item, CellRef) or is_unmade(item) for item in items):
         return Sequence(items)
     items = shared(interpreter, items)

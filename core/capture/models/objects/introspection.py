@@ -27,6 +27,7 @@ from pijit.core.capture.models.containers.expectations import KEYED
 from pijit.core.capture.models.containers.sequences import copied_dict, joined_dicts
 from pijit.core.capture.models.containers.updates import found_position
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, dict_iterator, unrolled
+from pijit.core.capture.models.numpy import mapped_arrays
 from pijit.core.capture.models.numpy.random import draw_method
 from pijit.core.capture.models.objects import locations, stored_values
 from pijit.core.capture.models.objects.classes import class_object
@@ -274,6 +275,8 @@ def method_of(owner: Abstract, name: str) -> Optional[Model]:
     kind = class_of(owner)
     if isinstance(owner, Const) and kind is type:
         return class_method_model(owner.object, name)
+    if mapped_arrays.involves(owner):
+        return mapped_arrays.method_of_memory(name)
     if kind is np.ndarray and not isinstance(owner, Tensor):
         return None  # its dtype is not captured
     model = method_model(kind, name)
