@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Tuple
+from typing import Any, Callable, Dict, Tuple
 
+from pijit.core.graph.substitution import call_with_attribute
 from pijit.ms.tensor import Tensor, made
 
 
@@ -17,18 +18,32 @@ def cast_all(x: Any, dtype: Any) -> Any:
     return x
 
 
-def constructed(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+def call_with_casts(function: Callable[..., Any], owner: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any],
+                    dtype: Any) -> Any:
+    """`function(owner, kwargs, *args)`, where the float tensors in `args` have another float type.
+
+    A few arguments are passed without a list, whose items would have to be objects in captured code.
+    """
+    if len(args) == 1:
+        return function(owner, kwargs, cast_all(args[0], dtype))
+    if len(args) == 2:
+        return function(owner, kwargs, cast_all(args[0], dtype), cast_all(args[1], dtype))
+    if len(args) == 3:
+        return function(owner, kwargs, cast_all(args[0], dtype), cast_all(args[1], dtype), cast_all(args[2], dtype))
+    return function(owner, kwargs, *[cast_all(one, dtype) for one in args])
+
+
+def constructed(cell: Any, kwargs: Dict[str, Any], *args: Any) -> Any:
     """The result of `construct` while the cell's own trained parameters have the type in which it computes.
 
     Two threads must not call the same cell at once, because the arrays of the parameters are replaced during the call.
     """
     own = cell._cast_parameters
-    kept = [one._array for one in own]
-    for one in own:
-        one._array = one._array.astype(cell._cast)
-    try:
-        out = cell.construct(*args, **kwargs)  # CPython 3.7: a return in here is not captured
-    finally:
-        for place, one in enumerate(own):
-            one._array = kept[place]
-    return out
+    if not own:
+        return cell.construct(*args, **kwargs)
+    values = [one._array.astype(cell._cast) for one in own]
+    return call_with_attribute(own, "_array", values, _constructed, cell, args, kwargs)
+
+
+def _constructed(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    return cell.construct(*args, **kwargs)

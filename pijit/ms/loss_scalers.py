@@ -32,7 +32,7 @@ def all_finite(inputs: Any, status: Any = None) -> Tensor:
     finite = True
     for one in inputs:
         finite = finite and bool(np.all(np.isfinite(one._array)))
-    return Tensor(finite)
+    return made(np.asarray(finite))
 
 
 def _scaled(x: Any, factor: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pijit.core.capture.models import operators
 from pijit.core.capture.models.containers import contents
-from pijit.core.capture.models.numpy import indexing
+from pijit.core.capture.models.numpy import indexing, library
 from pijit.core.capture.models.numpy.from_sequences import array_of
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
@@ -20,7 +20,8 @@ from pijit.core.capture.values.describe import Arguments, describe, only
 from pijit.core.capture.values.lattice import NUMPY_CLASSES, Abstract, Const, Tensor, number_type, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.library import CLIP, CLIP_WARNS
+from pijit.core.graph.library import CLIP, CLIP_WARNS, FUNCTIONS
+from pijit.core.graph.library_helpers import constant_copy
 from pijit.core.graph.types import CAPTURED_DTYPES, WORD, Array, UnitAxisHint
 from pijit.guards.facts import is_among, is_exactly
 
@@ -119,6 +120,12 @@ def call_array(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     if made is None:
         raise Break("PJ203", operand=describe(arguments[0]))
     return made
+
+
+@models(constant_copy)
+def call_constant_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """A copy of an array that is a constant for gradients."""
+    return library.invoke(interpreter, FUNCTIONS["helpers.constant_copy"], arguments, keywords)
 
 
 @models(np.ndarray, "copy")
