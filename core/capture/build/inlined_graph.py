@@ -321,21 +321,26 @@ class InlineBuilder(GraphBuilder):
 
 
 def _new_objects(first: Block) -> Set[Value]:
-    """The arrays and containers that operations from a block on make, and the views of these arrays."""
-    found: Set[Value] = set()
+    """The arrays and containers that operations from a block on make, and values that are certainly one of these: views
+    of the arrays, and block parameters."""
     seen, todo = {first}, [first]
-    views: List[Op] = []
+    found: Set[Value] = set()
+    one_of: Dict[Value, List[Value]] = {}
     while todo:
         block = todo.pop()
         found.update(op.result for op in block.ops if op.name in MAKES and op.result is not None)
-        views += [op for op in block.ops if op.name in VIEWS]
-        after = {jump.block for jump in (block.terminator.targets() if block.terminator is not None else ())} - seen
-        seen |= after
-        todo += after
-    size = -1
-    while size != len(found):
-        size = len(found)
-        found.update(op.result for op in views if op.args[0] in found and op.result is not None)
+        one_of.update((op.result, [op.args[0]]) for op in block.ops if op.name in VIEWS and op.result is not None)
+        for jump in block.terminator.targets() if block.terminator is not None else ():
+            for param, value in zip(jump.block.params, jump.args):
+                one_of.setdefault(param, []).append(value)
+            if jump.block not in seen:
+                seen.add(jump.block)
+                todo.append(jump.block)
+    found.update(set(one_of).difference(first.params))
+    wrong = found
+    while wrong:
+        wrong = {value for value in found if not found.issuperset(one_of.get(value, ()))}
+        found -= wrong
     return found
 
 
