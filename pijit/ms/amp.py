@@ -59,8 +59,8 @@ class _OutputTo32(Cell):
         return cast_all(self._backbone(*args, **kwargs), np.dtype(np.float32))
 
 
-def _operated(operation: Primitive, kwargs: Dict[str, Any], *args: Any) -> Any:
-    return operation(*args, **kwargs)
+def _operated(*args: Any, owner: Primitive, kwargs: Dict[str, Any]) -> Any:
+    return owner(*args, **kwargs)
 
 
 class _CastOperation:
@@ -71,7 +71,7 @@ class _CastOperation:
 
     def __call__(self, *args: Any) -> Any:
         """The result of the operation."""
-        out = call_with_casts(_operated, self.operation, args, {}, self._dtype)
+        out = call_with_casts(*args, function=_operated, owner=self.operation, kwargs={}, dtype=self._dtype)
         return out if self._result is None else cast_all(out, self._result)
 
 

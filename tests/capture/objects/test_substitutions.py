@@ -46,7 +46,8 @@ def failing(box, x):
 
 
 def nested(box, x):
-    return call_with_attribute([box.other], "value", [box.value + 1.0], product, box.other, x) + box.value
+    return call_with_attribute(
+        box.other, x, objects=[box.other], name="value", values=[box.value + 1.0], function=product) + box.value
 
 
 def replaced(box, x):
@@ -55,14 +56,15 @@ def replaced(box, x):
 
 
 def run(box, x, callee):
-    y = call_with_attribute([box], "value", [box.value * 2.0], callee, box, x)
+    y = call_with_attribute(box, x, objects=[box], name="value", values=[box.value * 2.0], function=callee)
     return y + box.value
 
 
 def with_two(box, other, x):
     def both(x):
         return box.value * x - other.value
-    y = call_with_attribute((box, other), "value", [other.value, box.value], both, x)
+    y = call_with_attribute(
+        x, objects=(box, other), name="value", values=[other.value, box.value], function=both)
     return y, box.value + other.value
 
 

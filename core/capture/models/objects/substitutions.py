@@ -19,6 +19,9 @@ from pijit.core.capture.values.lattice import Abstract
 from pijit.core.errors import Break
 from pijit.core.graph.substitution import call_with_attribute
 
+OWN = frozenset(["objects", "name", "values", "function"])
+"""The keywords that are not passed on to the callee."""
+
 Substitution = Tuple[str, Abstract, Abstract]
 """The name of a location among the variables, its value, and its value during the call."""
 
@@ -28,24 +31,27 @@ def substituted_call(interpreter: Interpreter, callee: Callee, arguments: List[A
                      keywords: Arguments) -> Abstract:
     """A call during which attributes have other values: without stores, unless a kernel may leave in its middle."""
     before, stored = interpreter.state.copy(), interpreter.context.base.types.stored
-    found = _substitutions(interpreter, arguments)
+    found = _substitutions(interpreter, keywords)
     places = tuple(name for name, _, _ in found or ())
     if found is None or places in stored:
         interpreter.state = before
         inlined: Abstract = interpreter.context.required_inliner.call(interpreter, callee, arguments, keywords)
         return inlined
     try:
-        return _call(interpreter, found, arguments[3], arguments[4:])
+        named = {name: value for name, value in keywords.items() if name not in OWN}
+        return _call(interpreter, found, keywords["function"], arguments, named)
     except LeavesInside:
         stored.add(places)
         raise
 
 
-def _substitutions(interpreter: Interpreter, arguments: List[Abstract]) -> Optional[List[Substitution]]:
-    """What the arguments ask for; None if an object or an attribute is not known."""
+def _substitutions(interpreter: Interpreter, keywords: Arguments) -> Optional[List[Substitution]]:
+    """What the keywords ask for; None if an object or an attribute is not known."""
+    if not OWN.issubset(keywords):
+        return None
     try:
-        objects, values = (contents.items_of(interpreter, arguments[place]) for place in (0, 2))
-        name: Any = interpreter.constant(arguments[1])
+        objects, values = (contents.items_of(interpreter, keywords[name]) for name in ("objects", "values"))
+        name: Any = interpreter.constant(keywords["name"])
         if objects is None or values is None or len(objects) != len(values) or type(name) is not str:
             return None
         owners = [interpreter.use(one) for one in objects]
@@ -56,7 +62,8 @@ def _substitutions(interpreter: Interpreter, arguments: List[Abstract]) -> Optio
         return None
 
 
-def _call(interpreter: Interpreter, found: List[Substitution], function: Abstract, args: List[Abstract]) -> Abstract:
+def _call(interpreter: Interpreter, found: List[Substitution], function: Abstract, args: List[Abstract],
+          keywords: Arguments) -> Abstract:
     """The result of the call.
 
     Raises:
@@ -67,7 +74,7 @@ def _call(interpreter: Interpreter, found: List[Substitution], function: Abstrac
         interpreter.state.locals[name] = value
     base.substitutions += 1
     try:
-        result = cast(Abstract, interpreter.call(function, args, {}))
+        result = cast(Abstract, interpreter.call(function, args, keywords))
     finally:
         base.substitutions -= 1
     for name, value, _ in found:
