@@ -164,7 +164,8 @@ def call_astype(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     result = Array(dtype, model.type.ndim, order, unit_axes=model.type.unit_axes)
     value = interpreter.emit("alloc", words, result, {"fill": None, "order": order}, exits=True)
     interpreter.emit("assign", [value, ssa_value(model)], None, exits=True)
-    return Tensor(result, value)
+    # Where shapes are constants, the source tells the shape of the result.
+    return Tensor(result, value, model.source if interpreter.context.options.static_roots is not None else None)
 
 
 @models(np.full)
