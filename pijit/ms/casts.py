@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Callable, Dict
 
 from pijit.core.graph.substitution import call_with_attribute
 from pijit.ms.tensor import Tensor, made

@@ -31,7 +31,7 @@ from pijit.core.capture.values.lattice import Abstract, Keywords, LoopIterator, 
 from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.virtual_object import BORROWED_PREFIX, VirtualObject
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Block, Branch, Jump, Leave, Op, Origin, Output, SideExit, Value
+from pijit.core.graph.ir import Block, Branch, Jump, Leave, Origin, Output, SideExit, Value
 from pijit.core.graph.ops import EFFECTS, MAKERS, MAKES_CONTAINER, VIEWS
 from pijit.core.graph.types import SKIP
 
