@@ -31,7 +31,8 @@ def with_conversions(items: Sequence[Item]) -> List[Item]:
         elif isinstance(item, Op):
             for value in item.args:
                 allocs.pop(value, None)
-            if item.name == "alloc" and item.attrs["fill"] is None and stores[item.result] == 1:
+            if item.name == "alloc" and item.attrs["fill"] is None and item.result is not None and stores[
+                    item.result] == 1:
                 allocs[item.result] = item
         else:
             allocs.clear()
