@@ -8,8 +8,8 @@ well, announces it. Called by the inliner.
 
 from __future__ import annotations
 
-from types import CodeType
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple, cast
 
 from pijit.core.bytecode.instructions.predicates import handles_exceptions
 from pijit.core.capture.context import AccessPaths, CaptureContext
@@ -91,7 +91,8 @@ class Recursion:
         """The analysis of a callee, which sees ``context``;
         repeated with fewer levels if the callees are too large together."""
         code, sizes = context.within[-1], interpreter.context.findings.sizes
-        is_cell = context.callee is not None and computes_for_users(context.callee.function)
+        is_cell = context.callee is not None and computes_for_users(
+            cast(FunctionType, context.callee.function))
         most = MOST_OF_CELLS if is_cell else MAX_RECURSIVE
         analysis = analyse()
         sizes[interpreter.instr.index] = analysis.size

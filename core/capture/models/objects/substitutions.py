@@ -7,7 +7,7 @@ precedes it, the capture begins again, and this call makes the stores.
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Tuple, cast
+from typing import Any, List, Optional, Tuple
 
 from pijit.core.capture.models.containers import contents
 from pijit.core.capture.models.functions.callees import Callee
@@ -74,7 +74,7 @@ def _call(interpreter: Interpreter, found: List[Substitution], function: Abstrac
         interpreter.state.locals[name] = value
     base.substitutions += 1
     try:
-        result = cast(Abstract, interpreter.call(function, args, keywords))
+        result = interpreter.call(function, args, keywords)
     finally:
         base.substitutions -= 1
     for name, value, _ in found:
