@@ -91,17 +91,19 @@ class KnownTypes(NamedTuple):
         hinted: the hints of the program, see `hints`.
         samples: objects that stand for the elements of long lists.
         ranges: whether loops over short ranges are unrolled, because their index selects objects.
+        stored: the locations that calls of `call_with_attribute` store, because kernels may leave in their middle.
     """
 
     feedback: Dict[int, Abstract]
     hinted: HintedTypes
     samples: TypeSamples
     ranges: RangeUnrolling
+    stored: Set[Tuple[str, ...]]
 
 
 def no_known_types() -> KnownTypes:
     """The known types of a function that is inlined: instructions of callees have none."""
-    return KnownTypes({}, HintedTypes(), TypeSamples(), RangeUnrolling())
+    return KnownTypes({}, HintedTypes(), TypeSamples(), RangeUnrolling(), set())
 
 
 class Findings:
@@ -173,10 +175,12 @@ class CaptureContext:
         within: codes of the functions around a call made here, outermost first.
         around: the inlined ones of them, as Callees.
         shared: variables of this function that are in cells, see `shared_cells`.
+        substitutions: of the captured function: the number of calls around the instruction during which attributes have
+            other values than in the objects.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "options", "types", "findings", "changed", "locations",
-                 "inliner", "unrolling", "work", "depth", "catches", "within", "around", "shared")
+                 "inliner", "unrolling", "work", "depth", "catches", "within", "around", "shared", "substitutions")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  options: CaptureOptions, types: KnownTypes, inliner: Optional[Inliner], unrolling: int,
@@ -198,6 +202,7 @@ class CaptureContext:
         self.within: Tuple[CodeType, ...] = ()
         self.around: Tuple[Any, ...] = ()
         self.shared: FrozenSet[str] = frozenset()
+        self.substitutions = 0
 
     @property
     def base(self) -> "CaptureContext":

@@ -26,7 +26,7 @@ from pijit.core.capture.profile.range_unrolling import RangeUnrolling, UnrollRan
 from pijit.core.capture.profile.samples import TypeSamples, Unlike
 from pijit.core.capture.state.entry_state import entry_state
 from pijit.core.capture.state.frame_state import FrameState
-from pijit.core.capture.state.return_kinds import Cut
+from pijit.core.capture.state.return_kinds import Cut, LeavesInside
 from pijit.core.capture.state.saved_locals import maybe_empty
 from pijit.core.capture.values.budgets import LARGER, TRIES, CaptureBudget, Exhausted
 from pijit.core.capture.values.lattice import Abstract
@@ -208,7 +208,7 @@ class _Attempt:
         self.inliner, self.unrolling = request.inliner, request.options.unrolling
         hinted = HintedTypes() if hints is None else hints.hinted(
             self.analysed.function, request.analysed.code, localsplus, globals)
-        self.types = KnownTypes(request.feedback, hinted, TypeSamples(), RangeUnrolling())
+        self.types = KnownTypes(request.feedback, hinted, TypeSamples(), RangeUnrolling(), set())
         self.work = CaptureBudget(LARGER if request.options.abandons else 1)
         self.smaller = list(TRIES)
         self.given_up: Optional[Break] = None
@@ -241,7 +241,7 @@ def capture(request: CaptureRequest) -> Capture:
             return _capture(request, attempt)
         except Cut as found:
             attempt.analysed = attempt.analysed.cut(found.index)
-        except (Hinted, Unlike, UnrollRanges):
+        except (Hinted, LeavesInside, Unlike, UnrollRanges):
             pass
         except Exhausted:
             attempt.make_smaller()

@@ -209,7 +209,7 @@ OF_HANDLERS = {
     "helpers.counted": "items", "helpers.recounted": "items", "helpers.most_common": "owner count",
     "helpers.joined": "...", "builtins.range": "start stop step",
     "builtins.len": "x", "helpers.range_start": "x", "helpers.range_step": "x",
-    "helpers.variable": "environment name", "helpers.lacks_variable": "environment name",
+    "helpers.constant_copy": "a", "helpers.variable": "environment name", "helpers.lacks_variable": "environment name",
     "helpers.part_of": "owner start stop step", "helpers.sorted_by": "items keys reverse",
     "helpers.sorted_plain": "items reverse", "helpers.sorted_by_plain": "items keys reverse",
     "builtins.str": "x", "builtins.repr": "x", "builtins.ascii": "x", "builtins.format": "x spec",

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 
 from pijit.ms import nn, ops
-from pijit.ms.casts import cast_all
+from pijit.ms.casts import call_with_casts, cast_all
 from pijit.ms.cell import Cell
 from pijit.ms.dtype import float16
 from pijit.ms.loss_scalers import DynamicLossScaler, LossScaler, StaticLossScaler, all_finite  # noqa: F401
@@ -59,28 +59,33 @@ class _OutputTo32(Cell):
         return cast_all(self._backbone(*args, **kwargs), np.dtype(np.float32))
 
 
-class _CastOperation:
-    """An operation of a cell that computes in another type, and returns float32 if `back`."""
+def _operated(*args: Any, owner: Primitive, kwargs: Dict[str, Any]) -> Any:
+    return owner(*args, **kwargs)
 
-    def __init__(self, operation: Primitive, dtype: Any, back: bool) -> None:
-        self.operation, self._dtype, self._back = operation, dtype, back
+
+class _CastOperation:
+    """An operation of a cell that computes in another type; `result` is the type that it returns, or None."""
+
+    def __init__(self, operation: Primitive, dtype: Any, result: Any) -> None:
+        self.operation, self._dtype, self._result = operation, dtype, result
 
     def __call__(self, *args: Any) -> Any:
         """The result of the operation."""
-        out = self.operation(*cast_all(args, self._dtype))
-        return cast_all(out, np.dtype(np.float32)) if self._back else out
+        out = call_with_casts(*args, function=_operated, owner=self.operation, kwargs={}, dtype=self._dtype)
+        return out if self._result is None else cast_all(out, self._result)
 
 
 def _cast_listed(network: Cell, listed: Tuple[Any, ...], dtype: Any, back: bool) -> None:
-    """Let the cells and operations of the listed classes compute in another type."""
+    """Let the cells and operations of the listed classes compute in another type, and return float32 if `back`."""
+    result = np.dtype(np.float32) if back else None
     for _, cell in network.cells_and_names():
         if isinstance(cell, listed):
             if "_cast" not in cell.__dict__:
-                set_cast(cell, dtype, np.dtype(np.float32) if back else None)
+                set_cast(cell, dtype, result)
             continue
         for name, value in list(vars(cell).items()):
             if isinstance(value, Primitive) and isinstance(value, listed):
-                object.__setattr__(cell, name, _CastOperation(value, dtype, back))
+                object.__setattr__(cell, name, _CastOperation(value, dtype, result))
 
 
 def _cast_others(network: Cell, black: Tuple[Any, ...], dtype: Any) -> None:

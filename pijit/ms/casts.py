@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Tuple
+from typing import Any, Callable, Dict
 
+from pijit.core.graph.substitution import call_with_attribute
 from pijit.ms.tensor import Tensor, made
 
 
@@ -17,18 +18,33 @@ def cast_all(x: Any, dtype: Any) -> Any:
     return x
 
 
-def constructed(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-    """The result of `construct` while the cell's own trained parameters have the type in which it computes.
+def call_with_casts(*args: Any, function: Callable[..., Any], owner: Any, kwargs: Dict[str, Any], dtype: Any) -> Any:
+    """`function(*args, owner=owner, kwargs=kwargs)`, where the float tensors in `args` have another float type.
+
+    A few arguments are passed without a list, whose items would have to be objects in captured code.
+    """
+    if len(args) == 1:
+        return function(cast_all(args[0], dtype), owner=owner, kwargs=kwargs)
+    if len(args) == 2:
+        return function(cast_all(args[0], dtype), cast_all(args[1], dtype), owner=owner, kwargs=kwargs)
+    if len(args) == 3:
+        return function(cast_all(args[0], dtype), cast_all(args[1], dtype), cast_all(args[2], dtype), owner=owner,
+                        kwargs=kwargs)
+    return function(*[cast_all(one, dtype) for one in args], owner=owner, kwargs=kwargs)
+
+
+def constructed(*args: Any, owner: Any, kwargs: Dict[str, Any]) -> Any:
+    """The result of `construct` of a cell while its own trained parameters have the type in which it computes.
 
     Two threads must not call the same cell at once, because the arrays of the parameters are replaced during the call.
     """
-    own = cell._cast_parameters
-    kept = [one._array for one in own]
-    for one in own:
-        one._array = one._array.astype(cell._cast)
-    try:
-        out = cell.construct(*args, **kwargs)  # CPython 3.7: a return in here is not captured
-    finally:
-        for place, one in enumerate(own):
-            one._array = kept[place]
-    return out
+    own = owner._cast_parameters
+    if not own:
+        return owner.construct(*args, **kwargs)
+    values = [one._array.astype(owner._cast) for one in own]
+    return call_with_attribute(*args, objects=own, name="_array", values=values, function=_constructed, owner=owner,
+                               kwargs=kwargs)
+
+
+def _constructed(*args: Any, owner: Any, kwargs: Dict[str, Any]) -> Any:
+    return owner.construct(*args, **kwargs)

@@ -66,7 +66,7 @@ class Cell:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result of `construct`."""
         if self.special is not None or special_calls.graph_mode is not None:
-            return cell_calls.call(self, args, kwargs)
+            return cell_calls.call(*args, cell=self, kwargs=kwargs)
         return self.construct(*args, **kwargs)
 
     # Attributes.

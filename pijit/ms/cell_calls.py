@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Tuple
+from typing import Any, Dict
 
 from pijit.ms import special_calls
-from pijit.ms.casts import cast_all, constructed
+from pijit.ms.casts import call_with_casts, cast_all, constructed
 
 
-def call(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-    """The result of a cell that `to_float` has prepared, or of another special call, which kernels do not contain."""
+def call(*args: Any, cell: Any, kwargs: Dict[str, Any]) -> Any:
+    """The result of a cell that `to_float` has prepared, or of another special call, which kernels do not contain.
+
+    Each function passes the arguments on as `*args`. So each frame has a tuple of its own, which exits can make.
+    """
     if cell.special != "cast" or special_calls.graph_mode is not None:
         return special_calls.call(cell, args, kwargs)
-    out = constructed(cell, tuple([cast_all(one, cell._cast) for one in args]), kwargs)
+    out = call_with_casts(*args, function=constructed, owner=cell, kwargs=kwargs, dtype=cell._cast)
     return out if cell._result_cast is None else cast_all(out, cell._result_cast)

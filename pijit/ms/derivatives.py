@@ -208,15 +208,6 @@ def _rebuilt(out: Any, adjoints: Iterator[Any]) -> Any:
 call_with_derivative.tape_aware = True  # type: ignore[attr-defined]
 
 
-def stop_gradient(value: Any) -> Any:
-    """A copy that is a constant for gradients."""
-    with no_grad():
-        return _copied(value)
-
-
-stop_gradient.tape_aware = True  # type: ignore[attr-defined]
-
-
 def hooked(hook: Callable[..., Any], inputs: Tuple[Any, ...]) -> Any:
     """The inputs; in the sweep, the hook receives their adjoints and may replace them.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
-from pijit.ms.derivatives import Gradients, stop_gradient, tensors_in
+from pijit.ms.constants import stop_gradient
+from pijit.ms.derivatives import Gradients, tensors_in
 from pijit.ms.gradient_probes import Probe, gradients_of, probing
 from pijit.ms.kernel_gradients import KernelGradients
 from pijit.ms.parameter import Parameter

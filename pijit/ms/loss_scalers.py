@@ -32,7 +32,7 @@ def all_finite(inputs: Any, status: Any = None) -> Tensor:
     finite = True
     for one in inputs:
         finite = finite and bool(np.all(np.isfinite(one._array)))
-    return Tensor(finite)
+    return made(np.asarray(finite))
 
 
 def _scaled(x: Any, factor: Any) -> Any:
@@ -53,11 +53,11 @@ class LossScaler:
 
     def scale(self, inputs: Any) -> Any:
         """A tensor, or a tuple of tensors, times the factor."""
-        return _scaled(inputs, self.scale_value._array[()])
+        return _scaled(inputs, np.reshape(self.scale_value._array, (1,))[0])
 
     def unscale(self, inputs: Any) -> Any:
         """A tensor, or a tuple of tensors, divided by the factor."""
-        return _scaled(inputs, 1 / self.scale_value._array[()])
+        return _scaled(inputs, 1 / np.reshape(self.scale_value._array, (1,))[0])
 
     def adjust(self, grads_finite: Any) -> bool:
         """Adjust the factor; returns whether it may change."""

@@ -98,7 +98,7 @@ def _computed(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], hooks: H
 def construct(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     """The result of `construct`; in `GRAPH_MODE` of its graph."""
     if "_cast" in cell.__dict__:
-        return constructed(cell, args, kwargs)
+        return constructed(*args, owner=cell, kwargs=kwargs)
     if graph_mode is not None and not STATE.tapes and "construct" not in cell.__dict__:
         return graph_of(type(cell))(cell, *args, **kwargs)
     return cell.construct(*args, **kwargs)

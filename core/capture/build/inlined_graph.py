@@ -24,20 +24,22 @@ from pijit.core.capture.models.stdlib.context_managers import Errors, given
 from pijit.core.capture.state.edges import RETURN
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.heap_locations import is_location
-from pijit.core.capture.state.return_kinds import CallOutcome, CallOutcomes
+from pijit.core.capture.state.return_kinds import CallOutcome, CallOutcomes, LeavesInside
 from pijit.core.capture.values.base import Thrown
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import Abstract, Keywords, LoopIterator, Sequence, Unbound
 from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.virtual_object import BORROWED_PREFIX, VirtualObject
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Block, Branch, Jump, Leave, Origin, Output, SideExit
-from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.ir import Block, Branch, Jump, Leave, Origin, Output, SideExit, Value
+from pijit.core.graph.ops import EFFECTS, MAKERS, MAKES_CONTAINER, VIEWS
 from pijit.core.graph.types import SKIP
 
 if TYPE_CHECKING:
     from pijit.core.capture.inline.inliner import CalleeAnalysis
 
+MAKES = MAKERS | MAKES_CONTAINER
+HOST_CALL = "host_call"
 MAX_INLINED = 6000
 """Limit of the instructions of callees in one segment, because compile time grows with code size."""
 
@@ -203,6 +205,8 @@ class InlineBuilder(GraphBuilder):
         """An exit to ``target`` in this callee, with its live variables."""
         if self.context.options.abandons:
             return abandoned(self)
+        if self.context.base.substitutions:
+            raise LeavesInside
         callee = self.context.callee
         own = callee is not None and self.context.shared.intersection(callee.function.__code__.co_cellvars)
         if callee is None or own or self.analysis.yields is not None:
@@ -268,10 +272,10 @@ class InlineBuilder(GraphBuilder):
             Break: an exit cannot be redirected.
         """
         wrote: Dict[Block, bool] = {first: False}
-        todo, any_effect = [first], False
+        todo, any_effect, new = [first], False, _new_objects(first)
         while todo:
             block = todo.pop()
-            after = self._scan(block, wrote[block])
+            after = self._scan(block, wrote[block], new)
             any_effect = any_effect or after
             for jump in block.terminator.targets() if block.terminator is not None else ():
                 if jump.block not in wrote or after and not wrote[jump.block]:
@@ -279,8 +283,11 @@ class InlineBuilder(GraphBuilder):
                     todo.append(jump.block)
         return any_effect
 
-    def _scan(self, block: Block, wrote: bool) -> bool:
-        """Whether an effect has happened when a block ends. Exits after an effect are redirected."""
+    def _scan(self, block: Block, wrote: bool, new: Container[Value]) -> bool:
+        """Whether an effect has happened when a block ends. Exits after an effect are redirected.
+
+        Changes of ``new`` objects are no effects: a call that is made again makes its objects again.
+        """
         for op in list(block.ops):
             if op.exit is not None and wrote:
                 try:
@@ -289,7 +296,7 @@ class InlineBuilder(GraphBuilder):
                     if op.name != "poll":
                         raise
                     block.ops.remove(op)
-            wrote = wrote or op.name in EFFECTS
+            wrote = wrote or op.name in EFFECTS and not (op.name != HOST_CALL and op.args and op.args[0] in new)
         end = block.terminator
         if wrote and isinstance(end, Leave):
             end.exit = self._after_effect(end.exit)
@@ -302,6 +309,8 @@ class InlineBuilder(GraphBuilder):
         """The replacement of an exit that would repeat an effect. Exits that give the call up stay as they are."""
         if exit in self.inside or self.context.options.abandons:
             return exit
+        if self.context.base.substitutions:
+            raise LeavesInside
         if exit not in self.points:
             raise Break("PJ231")
         try:
@@ -309,6 +318,30 @@ class InlineBuilder(GraphBuilder):
             return self._leave_inside(target, self.liveness.live_in(target), state)
         except Break:
             raise Break("PJ231")
+
+
+def _new_objects(first: Block) -> Set[Value]:
+    """The arrays and containers that operations from a block on make, and values that are certainly one of these: views
+    of the arrays, and block parameters."""
+    seen, todo = {first}, [first]
+    found: Set[Value] = set()
+    one_of: Dict[Value, List[Value]] = {}
+    while todo:
+        block = todo.pop()
+        found.update(op.result for op in block.ops if op.name in MAKES and op.result is not None)
+        one_of.update((op.result, [op.args[0]]) for op in block.ops if op.name in VIEWS and op.result is not None)
+        for jump in block.terminator.targets() if block.terminator is not None else ():
+            for param, value in zip(jump.block.params, jump.args):
+                one_of.setdefault(param, []).append(value)
+            if jump.block not in seen:
+                seen.add(jump.block)
+                todo.append(jump.block)
+    found.update(set(one_of).difference(first.params))
+    wrong = found
+    while wrong:
+        wrong = {value for value in found if not found.issuperset(one_of.get(value, ()))}
+        found -= wrong
+    return found
 
 
 def tuples_in(value: Abstract) -> Iterator[Sequence]:

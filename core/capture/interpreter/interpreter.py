@@ -99,6 +99,7 @@ class AbstractInterpreter:
     store_subscript = subscripts.store_subscript
     subscript = subscripts.subscript
     unary = operators.unary
+    written_attribute = stores.written_attribute
 
     # What a client replaces.
     catch_no_more = exceptions.catch_no_more

@@ -23,7 +23,7 @@ from pijit.core.capture.models.iteration import (
     itertools_calls,
 )
 from pijit.core.capture.models.numpy import array_attributes, arrays, library, random, reductions, scans, views
-from pijit.core.capture.models.objects import introspection, method_binding, named_tuples
+from pijit.core.capture.models.objects import introspection, method_binding, named_tuples, substitutions
 from pijit.core.capture.models.scalars import complex, math, number_calls
 from pijit.core.capture.models.stdlib import environment, known_managers
 
@@ -31,7 +31,7 @@ MODULES = (
     array_attributes, arrays, library, random, reductions, scans, views,
     complex, math, number_calls,
     characters, updates, counters, deques, heaps, popitem, slices, sorting, strings,
-    introspection, method_binding, named_tuples,
+    introspection, method_binding, named_tuples, substitutions,
     compensated_sums, consumers, index_iterators, iterator_calls, itertools_calls,
     higher_order, partials, type_hints,
     environment, known_managers,

@@ -16,6 +16,7 @@ from pijit.core.bytecode.linker.deferred_warning import FlagReport
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.state.edges import ExceptionEdge, Transfer
 from pijit.core.capture.state.frame_state import FrameState
+from pijit.core.capture.state.heap_locations import HeapLocation
 from pijit.core.capture.state.return_kinds import CallOutcome
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject, UnescapedFunction
@@ -204,6 +205,9 @@ class Interpreter(Protocol):
 
     def word(self, value: Abstract) -> Value:
         """A Python or NumPy integer as a machine word."""
+
+    def written_attribute(self, owner: Abstract, name: str, hook: str, plainly: bool = False) -> HeapLocation:
+        """The location of an attribute that the instruction writes, if ``hook`` of the class is the plain one."""
 
 
 class Recorder(Interpreter, Protocol):

@@ -83,6 +83,10 @@ class Cut(Exception):
         self.index = index
 
 
+class LeavesInside(Exception):
+    """Raised when a kernel would leave in the middle of a call during which attributes have other values."""
+
+
 def sort_outcomes(found: List[CallOutcome]) -> Dict[int, List[int]]:
     """Group outcomes that can be joined: positions in ``found``, by the slot that the group gets."""
     groups: List[CallOutcome] = []

@@ -8,9 +8,10 @@ import types
 LIBRARIES = frozenset(["numpy", "scipy", "numba", "llvmlite", "pijit"])
 """Packages whose functions have handlers of their own or are compiled already; none is inlined by default."""
 
-COMPUTING = ("pijit.core.graph.derivatives", "pijit.ms.amp", "pijit.ms.arrays", "pijit.ms.casts", "pijit.ms.cell",
-             "pijit.ms.cell_calls", "pijit.ms.dtype", "pijit.ms.nn", "pijit.ms.numpy", "pijit.ms.ops",
-             "pijit.ms.parameter", "pijit.ms.tensor")
+COMPUTING = ("pijit.core.graph.derivatives", "pijit.core.graph.substitution", "pijit.ms.amp", "pijit.ms.arrays",
+             "pijit.ms.casts", "pijit.ms.cell", "pijit.ms.cell_calls", "pijit.ms.constants", "pijit.ms.dtype",
+             "pijit.ms.loss_scalers", "pijit.ms.nn", "pijit.ms.numpy", "pijit.ms.ops", "pijit.ms.parameter",
+             "pijit.ms.tensor")
 """Prefixes of the modules whose functions compute with arrays: rules of derivatives, and parts of `pijit.ms`. They are
 inlined like the user's code."""
 

@@ -7,7 +7,8 @@ from typing import Any, List, Optional, Sequence, Tuple
 import numpy as np
 
 from pijit.core.graph.derivatives.adjoints import sum_to
-from pijit.core.graph.derivatives.table import ALL, FIRST, MOVED, NEW, attribute, derivative
+from pijit.core.graph.derivatives.table import ALL, FIRST, MOVED, NEW, attribute, cut, derivative
+from pijit.core.graph.library_helpers import constant_copy
 
 Adjoints = Tuple[Any, ...]
 
@@ -23,6 +24,14 @@ def _parts(g: Any, a: Any) -> Any:
     if isinstance(a, (list, tuple)):
         return [_parts(g[k], item) for k, item in enumerate(a)]
     return np.reshape(g, np.shape(a))
+
+
+@derivative(constant_copy, result=NEW, sized_as=FIRST)
+def _constant_copy(g: Any, r: Any, x: Any) -> Adjoints:
+    return np.zeros_like(x),
+
+
+cut("the result is a constant for gradients", constant_copy)
 
 
 @derivative(np.ravel, np.squeeze, np.expand_dims, result=MOVED)

@@ -10,6 +10,7 @@ from typing import Collection, Iterator, List, Sequence, Set, Tuple
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import STORES
+from pijit.core.graph.reverse.library_calls import is_constant
 from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion, walk
 from pijit.core.graph.reverse.roots import Roots
 from pijit.core.graph.types import Array, Scalar
@@ -32,7 +33,7 @@ def _flows(items: Sequence[Item], roots: Roots) -> Iterator[Tuple[Value, Value]]
     for item in walk(items):
         if isinstance(item, Op):
             target = item.args[0] if item.name in STORES else item.result
-            if target is not None and is_float(target):
+            if target is not None and is_float(target) and not is_constant(item):
                 for source in operands(item):
                     if is_float(source):
                         yield roots.of(source), roots.of(target)

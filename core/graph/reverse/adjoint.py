@@ -16,7 +16,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.activity import operands
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.forward import REDUCTIONS
-from pijit.core.graph.reverse.library_calls import LibraryCall, is_selection, library_call
+from pijit.core.graph.reverse.library_calls import LibraryCall, is_constant, is_selection, library_call
 from pijit.core.named_tuples import NamedTuple
 
 
@@ -114,6 +114,8 @@ def _reduction(op: Op) -> List[Contribution]:
 
 
 def _invoke(op: Op) -> List[Contribution]:
+    if is_constant(op):
+        return []
     return _selection(op) if is_selection(op) else _product(op)
 
 

@@ -62,6 +62,9 @@ Writer = Callable[[JointNames, Op], str]
 
 def _converted(names: JointNames, op: Op) -> str:
     kind, source = op.result.type, names.name(op.args[0])  # type: ignore[union-attr]
+    if isinstance(kind, Array) and op.name == "cast":
+        same = kind.dtype == op.args[0].type.dtype  # type: ignore[union-attr]
+        return source + (".copy()" if same else ".astype(%s)" % names.object(kind.dtype, kind.dtype.name))
     if not isinstance(kind, Scalar):
         raise Irreversible("the operation %s of an array" % op.name)
     if kind.family == "raw":

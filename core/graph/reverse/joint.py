@@ -17,6 +17,7 @@ from pijit.core.graph.reverse.activity import active_roots, is_float
 from pijit.core.graph.reverse.backward import FLOAT64, Backward
 from pijit.core.graph.reverse.code import ROWS, VALUE, Code
 from pijit.core.graph.reverse.control_flow.structure import region_of
+from pijit.core.graph.reverse.conversions import with_conversions
 from pijit.core.graph.reverse.effects import check_effects
 from pijit.core.graph.reverse.errors import ANSWERS, Irreversible, OtherShapes
 from pijit.core.graph.reverse.forward import HOST_CALL, MARKS
@@ -118,7 +119,8 @@ class _Writer:
     def __init__(self, graph: Graph, items: Sequence[Item], wanted: Sequence[Value],
                  shapes: Mapping[Value, Tuple[int, ...]], result: Result, limit: int, levels: int,
                  repeated: Set[Op], are_static: bool) -> None:
-        self.graph, self.items, self.wanted, self._result = graph, result.without_tuples(items), wanted, result
+        self.graph, self.wanted, self._result = graph, wanted, result
+        self.items = with_conversions(result.without_tuples(items))
         self.result = result.value
         self.roots = Roots(self.items)
         check_effects(self.items, self.roots, repeated)

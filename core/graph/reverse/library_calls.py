@@ -101,6 +101,11 @@ def is_selection(op: Op) -> bool:
     return op.name in SELECTIONS and SELECTIONS[op.name](op)
 
 
+def is_constant(op: Op) -> bool:
+    """Whether the result of a library function is a constant for gradients."""
+    return op.name == "invoke" and op.attrs["function"] == "helpers.constant_copy"
+
+
 def shares_memory(op: Op) -> bool:
     """Whether the result of a library function may share memory with an operand."""
     call = any_call(op) if op.name == "invoke" and not is_selection(op) else None

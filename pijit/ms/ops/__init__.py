@@ -6,7 +6,8 @@ import sys
 import types
 from typing import Any, Callable, Dict
 
-from pijit.ms.derivatives import bprop_getters, stop_gradient  # noqa: F401
+from pijit.ms.constants import stop_gradient  # noqa: F401
+from pijit.ms.derivatives import bprop_getters  # noqa: F401
 from pijit.ms.gradient_functions import GradOperation, get_grad, grad, value_and_grad  # noqa: F401
 from pijit.ms.ops import (
     activations,

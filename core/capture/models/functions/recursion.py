@@ -8,8 +8,8 @@ well, announces it. Called by the inliner.
 
 from __future__ import annotations
 
-from types import CodeType
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple, cast
 
 from pijit.core.bytecode.instructions.predicates import handles_exceptions
 from pijit.core.capture.context import AccessPaths, CaptureContext
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 DEEPEST = 3
 """How deep calls are inlined if functions of `pijit.ms` are among them, as a multiple of `max_inline_depth`."""
-MAX_RECURSIVE = 3000
-"""Most instructions that are inlined at a function's calls of itself. Each level may double them."""
+MAX_RECURSIVE, MOST_OF_CELLS = 3000, 4500
+"""Most instructions that are inlined at a function's calls of itself. Each level may double them. Those of functions of
+`pijit.ms` do not: they are cells in cells."""
 
 
 class Recursion:
@@ -90,9 +91,12 @@ class Recursion:
         """The analysis of a callee, which sees ``context``;
         repeated with fewer levels if the callees are too large together."""
         code, sizes = context.within[-1], interpreter.context.findings.sizes
+        is_cell = context.callee is not None and computes_for_users(
+            cast(FunctionType, context.callee.function))
+        most = MOST_OF_CELLS if is_cell else MAX_RECURSIVE
         analysis = analyse()
         sizes[interpreter.instr.index] = analysis.size
-        while context.within.count(code) == 2 and sum(sizes.values()) > MAX_RECURSIVE:
+        while context.within.count(code) == 2 and sum(sizes.values()) > most:
             levels = self.levels.get(code, self.max_depth)
             if levels < 2:
                 break

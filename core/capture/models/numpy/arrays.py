@@ -9,7 +9,7 @@ import numpy as np
 
 from pijit.core.capture.models import operators
 from pijit.core.capture.models.containers import contents
-from pijit.core.capture.models.numpy import indexing
+from pijit.core.capture.models.numpy import indexing, library
 from pijit.core.capture.models.numpy.from_sequences import array_of
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
@@ -20,7 +20,8 @@ from pijit.core.capture.values.describe import Arguments, describe, only
 from pijit.core.capture.values.lattice import NUMPY_CLASSES, Abstract, Const, Tensor, number_type, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.library import CLIP, CLIP_WARNS
+from pijit.core.graph.library import CLIP, CLIP_WARNS, FUNCTIONS
+from pijit.core.graph.library_helpers import constant_copy
 from pijit.core.graph.types import CAPTURED_DTYPES, WORD, Array, LengthHint
 from pijit.guards.facts import is_among, is_exactly
 
@@ -121,6 +122,12 @@ def call_array(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     return made
 
 
+@models(constant_copy)
+def call_constant_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """A copy of an array that is a constant for gradients."""
+    return library.invoke(interpreter, FUNCTIONS["helpers.constant_copy"], arguments, keywords)
+
+
 @models(np.ndarray, "copy")
 def call_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.copy()``: in C order, whatever the layout of x."""
@@ -157,7 +164,8 @@ def call_astype(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     result = Array(dtype, model.type.ndim, order, lengths=model.type.lengths)
     value = interpreter.emit("alloc", words, result, {"fill": None, "order": order}, exits=True)
     interpreter.emit("assign", [value, ssa_value(model)], None, exits=True)
-    return Tensor(result, value)
+    # Where shapes are constants, the source tells the shape of the result.
+    return Tensor(result, value, model.source if interpreter.context.options.static_roots is not None else None)
 
 
 @models(np.full)

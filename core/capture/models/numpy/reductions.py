@@ -9,7 +9,7 @@ import numpy as np
 
 from pijit.core import _launcher
 from pijit.core.capture.models import operators
-from pijit.core.capture.models.numpy import shapes
+from pijit.core.capture.models.numpy import library, shapes
 from pijit.core.capture.models.numpy.from_sequences import as_array
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
@@ -18,6 +18,7 @@ from pijit.core.capture.values.describe import Arguments, describe
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
+from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import FLAG, INT, Array, numpy_scalar
 
 EMPTY_HAVE_STRIDES = np.empty(0).strides != (0,)
@@ -115,6 +116,9 @@ def _reduce(interpreter: Interpreter, name: str, ufunc: np.ufunc, array: Tensor,
 def call_mean(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.mean(axis)`` of floats: NumPy's sum divided by the number of elements. For empty arrays bytecode warns."""
     array, axis, keepdims = _reduced(interpreter, "mean", arguments, keywords)
+    if array.type.dtype == np.float16 and not isinstance(axis, tuple):  # a sum of float32 numbers, in parts
+        given = {} if axis is None else {"axis": Const(axis)}
+        return library.invoke(interpreter, FUNCTIONS["mean"], [array], dict(given, keepdims=Const(keepdims)))
     return _mean(interpreter, "mean", array, axis, keepdims, _count(interpreter, array, axis, keepdims))
 
 

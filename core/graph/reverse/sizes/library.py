@@ -51,11 +51,12 @@ def _taken(dims: Dims, call: LibraryCall, constants: Mapping[Value, Any]) -> Opt
 
 
 def _reduced(dims: Dims, call: LibraryCall, constants: Mapping[Value, Any]) -> Optional[Tuple[Dim, ...]]:
-    """A reduction over the axes of a tuple."""
+    """A reduction over one axis, or over those of a tuple."""
     shape, given = dims.of.get(call.args[0], ()), dict(call.keywords)
     known = {name: constants.get(value) for name, value in given.items()}
     axes = known.get("axis", constants.get(call.args[1]) if len(call.args) == 2 else None)
     keepdims = known.get("keepdims", False)
+    axes = (axes,) if type(axes) is int else axes
     if type(axes) is not tuple or len(call.args) > 2 or type(keepdims) is not bool or set(given) - {"axis", "keepdims"}:
         return None
     gone = {axis % len(shape) for axis in axes}

@@ -1,0 +1,31 @@
+"""Calls during which attributes of objects have other values.
+
+Captured code needs no stores for such a call, see `core/capture/models/objects/substitutions.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Sequence
+
+
+def call_with_attribute(*args: Any, objects: Sequence[Any], name: str, values: Sequence[Any],
+                        function: Callable[..., Any], **keywords: Any) -> Any:
+    """The result of ``function(*args, **keywords)`` while an attribute of each object has another value.
+
+    Two threads must not do this with the same object at once.
+
+    Args:
+        objects: the objects.
+        name: the name of the attribute.
+        values: its value in each object during the call.
+        function, args, keywords: the call.
+    """
+    kept = [getattr(one, name) for one in objects]
+    for place, one in enumerate(objects):
+        setattr(one, name, values[place])
+    try:
+        out = function(*args, **keywords)  # CPython 3.7: a return in here is not captured
+    finally:
+        for place, one in enumerate(objects):
+            setattr(one, name, kept[place])
+    return out
