@@ -42,6 +42,7 @@ from pijit.core.capture.models.objects.special_methods import method_called
 from pijit.core.capture.models.predicted_exceptions import predict_exception
 from pijit.core.capture.models.protocol import SomeAbstract
 from pijit.core.capture.models.stdlib import context_managers
+from pijit.core.capture.profile.range_unrolling import CapturePoint
 from pijit.core.capture.state.edges import FALL, ExceptionEdge, Transfer
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import CallOutcome
@@ -268,6 +269,10 @@ class AbstractInterpreter:
             if handler is None:
                 raise Break(REASON_OF.get(name, "PJ202"), opcode=name)
             handler(self, instr)
+
+    def capture_point(self) -> CapturePoint:
+        """The instruction, with the functions around it that are captured together."""
+        return self.context.within, self.instr.index
 
     def push(self, value: Abstract) -> None:
         if value.defined_at == -1:

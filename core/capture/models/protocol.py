@@ -14,6 +14,7 @@ from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.linker.deferred_warning import FlagReport
 from pijit.core.capture.context import CaptureContext
+from pijit.core.capture.profile.range_unrolling import CapturePoint
 from pijit.core.capture.state.edges import ExceptionEdge, Transfer
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.heap_locations import HeapLocation
@@ -175,6 +176,9 @@ class Interpreter(Protocol):
 
     def same_object(self, left: OpaqueObject, right: OpaqueObject) -> bool:
         """Whether two objects from outside are identical; a guard ensures it."""
+
+    def capture_point(self) -> CapturePoint:
+        """The instruction, with the functions around it that are captured together."""
 
     def segment_input(self, root: Any, type: Type) -> Value:
         """The input of the segment with the value at ``root``."""

@@ -2,52 +2,82 @@
 
 A kernel cannot hold an object of the program that it selects by a computed index, and the length of a tuple is known.
 If the loop is unrolled, the index is a constant in each iteration. So capture starts again and unrolls such loops.
-`iterators` asks whether it does, `reads` and `item_reads` request it.
+`driver.capture` reacts to UnrollRanges. This module must never see kernels or run code.
 """
 
 from __future__ import annotations
 
-from typing import Any, Sequence, Set
+from types import CodeType
+from typing import Any, Dict, List, Sequence, Set, Tuple
 
 from pijit.core.capture.profile.samples import NEVER_SAMPLED
+
+CapturePoint = Tuple[Tuple[CodeType, ...], int]
+"""The codes of the functions around an instruction, outermost first, and its number in the last one."""
 
 
 class UnrollRanges(Exception):
     """Raised where an integer must be a constant; capture starts again and unrolls ranges."""
 
 
-CONSTANTS, EXPECTED = 1, 2
-"""Kinds of loops: over ranges of constants; with a length that follows from lengths of arrays or numbers from outside.
-"""
-
-
 class RangeUnrolling:
     """Which short loops one capture unrolls.
 
+    Loops over ranges of constants are unrolled together. Loops with a length that follows from lengths of arrays, or
+    from numbers from outside, are unrolled one after the other, from the last one before the place that needs it. So
+    other loops stay loops. If the place still needs a constant when all are unrolled, they become loops again.
+
     Attributes:
-        level: the last kind of loops that are unrolled; 0: none.
-        met: the kinds of loops that there were.
+        on: loops over ranges of constants are unrolled.
+        possible: there was such a loop.
+        unrolled: the places of the other loops that are unrolled.
     """
 
-    __slots__ = ("level", "met")
+    __slots__ = ("on", "possible", "unrolled", "_met", "_tried", "_hopeless")
 
     def __init__(self) -> None:
-        self.level = 0
-        self.met: Set[int] = set()
+        self.on = self.possible = False
+        self.unrolled: Set[CapturePoint] = set()
+        self._met: List[CapturePoint] = []
+        self._tried: Dict[CapturePoint, Set[CapturePoint]] = {}
+        self._hopeless: Set[CapturePoint] = set()
 
-    def unrolls(self, kind: int) -> bool:
-        """Whether a loop of this kind is unrolled."""
-        self.met.add(kind)
-        return kind <= self.level
+    def unrolls_constants(self) -> bool:
+        """Whether a loop over a range of constants is unrolled."""
+        self.possible = True
+        return self.on
 
-    def select(self, items: Sequence[Any]) -> None:
+    def unrolls(self, loop: CapturePoint) -> bool:
+        """Whether a loop with an expected length is unrolled."""
+        if loop in self._met:
+            self._met.remove(loop)
+        self._met.append(loop)
+        return loop in self.unrolled
+
+    def select(self, items: Sequence[Any], place: CapturePoint) -> None:
         """Note that an index selects one of the items. Raises UnrollRanges if that may help."""
         if not all(isinstance(item, NEVER_SAMPLED) for item in items):
-            self.require_constants()
+            self.require_constants(place)
 
-    def require_constants(self) -> None:
-        """Note that an integer must be a constant. Raises UnrollRanges if that may help."""
-        more = [kind for kind in self.met if kind > self.level]
-        if more:
-            self.level = min(more)
-            raise UnrollRanges
+    def require_constants(self, place: CapturePoint) -> None:
+        """Note that an integer must be a constant at a place. Raises UnrollRanges if that may help."""
+        if self.possible and not self.on:
+            self.on = True
+            self._restart()
+        if place in self._hopeless:
+            return
+        tried = self._tried.setdefault(place, set())
+        left = [loop for loop in self._met if loop not in self.unrolled]
+        if left:
+            more = left[-max(len(tried), 1):]  # twice as many as before, so that there are few attempts
+            tried.update(more)
+            self.unrolled.update(more)
+            self._restart()
+        self._hopeless.add(place)
+        if tried:
+            self.unrolled -= tried
+            self._restart()
+
+    def _restart(self) -> None:
+        self._met.clear()
+        raise UnrollRanges

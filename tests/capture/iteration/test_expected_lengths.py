@@ -124,3 +124,59 @@ def test_star_arguments_and_large_constants():
     with fail_unless_captured():
         check(added, X[0, :2], 1.0, others=[(X[0, :2] * 2.0, 2.0), (X[0, :3], 1.0), (X[0, :1], 1.0)])
         check(far, X.reshape(6, 10), others=[(X.reshape(10, 6),), (X.reshape(5, 12),)])
+
+
+def sums_and_places(x, i):
+    total = 0.0
+    for k in range(x.shape[0]):
+        for m in range(x.shape[1]):
+            for n in range(x.shape[0]):
+                total += x[k, m] * x[n, m]
+    return total, x[tuple(i.T)]
+
+
+def test_other_loops_stay_loops():
+    """Only the loops that make the tuple are unrolled, so that only their lengths are guarded."""
+    j = jitted(sums_and_places, {"force_breaks": None})
+    x = np.ones((16, 16))
+    for _ in range(3):
+        j(x, PLACES)
+    report = pijit.explain(j, x, PLACES)
+    assert not report.breaks and "L['i'].shape[1] == 2" in str(report) and "L['x'].shape" not in str(report), str(report)
+    check(sums_and_places, x, PLACES, others=[(x[:5], PLACES), (x[:, :3].copy(), PLACES), (x, PLACES[:, :1])])
+
+
+def test_loops_whose_unrolling_does_not_help_stay_loops():
+    def f(x, i):
+        places = []
+        for k in range(i.shape[1]):
+            places.append(i[:, k])
+        total = 0.0
+        for k in range(x.shape[0]):
+            for m in range(x.shape[1]):
+                total += x[k, m] * m
+        return total, x[tuple(sorted(i[:, 0])[:2])], places
+
+    j = jitted(f, {"force_breaks": None})
+    x = np.ones((16, 16))
+    for _ in range(3):
+        j(x, PLACES)
+    report = pijit.explain(j, x, PLACES)
+    line = f.__code__.co_firstlineno
+    assert {line + k for k in range(1, 8)} <= {k for one in report.kernels for k in one.lines} and "] ==" not in str(report), str(report)
+    check(f, x, PLACES, others=[(x[:5], PLACES), (x[:, :3].copy(), PLACES), (x, PLACES[:, :1])])
+
+
+@pytest.mark.parametrize("outer, inner", [("range(len(x))", "range(2)"), ("range(len(x))", "range(x.shape[1] - 2)"), ("range(3)", "range(2)")])
+def test_nested_loops(outer, inner):
+    """Both loops are unrolled. An exit inside makes both iterators."""
+    f = define("def f(x, functions):\n    total = 0.0\n    for k in %s:\n        for m in %s:\n"
+               "            total = functions[(k + m) %% 2](total + x[k, m] / x[0, m])\n    return total" % (outer, inner))
+    x, functions = X[0, :3] + 1.0, [np.sin, np.cos]
+    with fail_unless_captured():
+        check(f, x, functions, others=[(x * 2.0, functions), (x[:2], functions), (x[:, :3], functions), (X[0, :3], functions)],
+              config={"force_breaks": None})
+    j = jitted(f, {"force_breaks": None})
+    for _ in range(3):
+        j(x, functions)
+    assert not pijit.explain(j, x, functions).breaks, str(pijit.explain(j, x, functions))

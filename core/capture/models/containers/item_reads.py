@@ -91,7 +91,7 @@ def _is_read_now(interpreter: Interpreter, owner: Abstract, key: Any, index: Abs
 def _bound(interpreter: Interpreter, part: Abstract) -> Optional[int]:
     known: Optional[int] = interpreter.constant(part)
     if type(known) is not int and part != Const(None):
-        interpreter.context.base.types.ranges.require_constants()
+        interpreter.context.base.types.ranges.require_constants(interpreter.capture_point())
         raise Break("PJ205", index=describe(part))
     return known
 

@@ -46,7 +46,7 @@ def read_now(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abst
                 or expectations.found(interpreter, *key_operands.keyed(interpreter, "load_key", owner, index), like))
     if isinstance(owner, OpaqueObject) and is_among(type(owner.sample), (tuple, list)):
         if len(owner.sample) <= interpreter.context.unrolling:
-            interpreter.context.base.types.ranges.select(owner.sample)
+            interpreter.context.base.types.ranges.select(owner.sample, interpreter.capture_point())
     return expectations.found(interpreter, "load_item", key_operands.item_operands(interpreter, owner, index),
                               expectations.expected(interpreter, owner, key))
 

@@ -65,7 +65,7 @@ def starred_or_break(interpreter: Interpreter, callee: Abstract, given: int, val
     """As `starred`, with guards on the items; Break where that gives None."""
     items = starred(interpreter, callee, given, value)
     if items is None:
-        interpreter.context.base.types.ranges.require_constants()
+        interpreter.context.base.types.ranges.require_constants(interpreter.capture_point())
         raise Break("PJ211")
     return [interpreter.use(item) for item in items]
 

@@ -19,7 +19,6 @@ from pijit.core.capture.models.numpy import indexing, shapes
 from pijit.core.capture.models.objects.classes import rely_on_class
 from pijit.core.capture.models.objects.special_methods import iterator_special
 from pijit.core.capture.models.protocol import Interpreter, Recorder
-from pijit.core.capture.profile.range_unrolling import CONSTANTS, EXPECTED
 from pijit.core.capture.typing.axis_lengths import expected_number
 from pijit.core.capture.values.describe import constants_of, describe
 from pijit.core.capture.values.generator_frame import GeneratorFrame, begun
@@ -117,14 +116,15 @@ def iterator_over(interpreter: Interpreter, value: Abstract) -> Abstract:
         return found
     numbers = _static_range(interpreter, value)
     if numbers is not None:
-        return Unrolled(Sequence(list(map(Const, numbers))), len(numbers), "forwards")
+        return Unrolled(Const(tuple(numbers)), len(numbers), "forwards")
     words = range_words(interpreter, value)
     if words is not None:
         return LoopIterator("range", (_word(interpreter, 0),) + words)
     if isinstance(value, Tensor) and value.type.ndim:
         rows = few_items(interpreter, value) if value.type.ndim > 1 else None  # a loop may change its elements
-        return Unrolled(Sequence(rows), len(rows), "forwards") if rows is not None else LoopIterator(
-            "sequence", (_word(interpreter, 0),), (value,))
+        if rows is not None:
+            return Unrolled(Sequence(rows, defined_at=interpreter.instr.index), len(rows), "forwards")
+        return LoopIterator("sequence", (_word(interpreter, 0),), (value,))
     kind = class_of(value)
     if kind is not None and is_among(kind, TEXT_ITERATORS):
         owner = Instance(Object(kind), characters.text_object(interpreter, value))
@@ -147,8 +147,12 @@ def _static_range(interpreter: Interpreter, value: Abstract) -> Optional[range]:
     numbers = range(*cast(List[int], bounds))
     if len(numbers) > interpreter.context.unrolling:
         return None
-    kind, base = CONSTANTS if constants_of(parts) is not None else EXPECTED, interpreter.context.base
-    if not base.types.ranges.unrolls(kind) and (kind == EXPECTED or base.options.static_roots is None):
+    base = interpreter.context.base
+    if constants_of(parts) is None:
+        unrolls = base.types.ranges.unrolls(interpreter.capture_point())
+    else:
+        unrolls = base.types.ranges.unrolls_constants() or base.options.static_roots is not None
+    if not unrolls:
         return None
     for part in parts:
         if expected_number(part) is not None:
@@ -171,7 +175,7 @@ def few_items(interpreter: Interpreter, array: Tensor) -> Optional[List[Abstract
     expected = array.type.lengths[0] if array.type.ndim and array.type.lengths else SEVERAL
     if not SEVERAL < expected <= interpreter.context.unrolling:
         return None
-    if not interpreter.context.base.types.ranges.unrolls(EXPECTED):
+    if not interpreter.context.base.types.ranges.unrolls(interpreter.capture_point()):
         return None
     shapes.require_expected(interpreter, shapes.length(interpreter, array, 0))
     return [element_of(interpreter, array, _word(interpreter, k)) for k in range(expected)]
@@ -199,7 +203,7 @@ def unrolled(interpreter: Interpreter, value: Abstract, what: str) -> Unrolled:
         raise Break("PJ209", type=describe(value))
     length = contents.length_of(interpreter, value) if known <= interpreter.context.unrolling else known
     if length is None:
-        interpreter.context.base.types.ranges.require_constants()
+        interpreter.context.base.types.ranges.require_constants(interpreter.capture_point())
     if length is None or length > interpreter.context.unrolling:
         raise Break("PJ209", type=describe(value), length=length)
     return Unrolled(value, length, what)

@@ -40,7 +40,7 @@ def _tuple_items(interpreter: Interpreter, index: Abstract) -> List[Abstract]:
     """The items of a tuple. How many there are decides the type of a subscript."""
     items = contents.items_of(interpreter, index)
     if items is None:
-        interpreter.context.base.types.ranges.require_constants()
+        interpreter.context.base.types.ranges.require_constants(interpreter.capture_point())
         raise Break("PJ205", index=describe(index))
     return items
 

@@ -62,7 +62,7 @@ def _question(interpreter: Interpreter, value: Abstract, mark: str) -> Any:
         return question
     python, items = class_of(value), contents.items_of(interpreter, value)
     if python is tuple and items is None:
-        interpreter.context.base.types.ranges.require_constants()
+        interpreter.context.base.types.ranges.require_constants(interpreter.capture_point())
     if not is_among(python, (tuple, list)) or items is None:
         raise Break("PJ203", operand=describe(value))
     return (python, tuple(_question(interpreter, interpreter.use(item), mark) for item in items))
