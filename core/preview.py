@@ -77,7 +77,8 @@ class WholeGraph(NamedTuple):
 
 
 def whole_graph(state: State, roots: Tuple[Any, ...], host_functions: Tuple[Any, ...] = (),
-                abandons: bool = False, unrolling: int = 0, has_static_shapes: bool = False) -> Union[WholeGraph, str]:
+                abandons: bool = False, unrolling: int = 0, has_static_shapes: bool = False,
+                any_lengths: bool = False) -> Union[WholeGraph, str]:
     """The graph of a whole function for one call, or the reason why it is not one graph. Nothing is compiled.
 
     Args:
@@ -88,12 +89,13 @@ def whole_graph(state: State, roots: Tuple[Any, ...], host_functions: Tuple[Any,
         unrolling: the most items of a loop over a container that is unrolled.
         has_static_shapes: the graph is for the shapes that arrays have in this call; guards compare them. Loops over
             short ranges are unrolled as well.
+        any_lengths: the graph is for all lengths of arrays, except that of axes of length 1.
     """
     function = state.py_func
     analysed = state.analysed(function.__code__)
     static_roots = roots if has_static_shapes else None
     options = CaptureOptions(
-        specialisation=state.specialisation, unrolling=unrolling, improved=abandons, ignored_flags=state.ignored_flags,
+        specialisation=state.specialisation._replace(any_lengths=any_lengths), unrolling=unrolling, improved=abandons, ignored_flags=state.ignored_flags,
         constant_globals=state.constant_globals, host_functions=host_functions, handlers=False, abandons=abandons,
         static_roots=static_roots)
     result = capture(CaptureRequest(analysed, roots, _hook.UNBOUND, ObservedKinds().profiles[0], options,
@@ -125,8 +127,10 @@ def _whole(result: Capture, static_roots: Optional[Tuple[Any, ...]]) -> Union[Wh
 
 
 def breaks_of(state: State, roots: Tuple[Any, ...]) -> Tuple[Any, ...]:
-    """Reports of the breaks of a function for one call; for ``roots`` see `whole_graph`."""
-    entry = make_entry(_like(state), state.py_func.__code__, roots, ObservedKinds(), None, "")
+    """Reports of the breaks of a function for calls with all lengths of arrays; for ``roots`` see `whole_graph`."""
+    like = _like(state)
+    like.specialisation = like.specialisation._replace(any_lengths=True)
+    entry = make_entry(like, state.py_func.__code__, roots, ObservedKinds(), None, "")
     return tuple(entry.reports.breaks)
 
 

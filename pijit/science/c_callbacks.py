@@ -192,7 +192,7 @@ def _made(state: Any, roots: Tuple[Any, ...]) -> _Made:
     if state.skip is not None:
         raise ValueError("low_level_callable: {}: {}".format(name, state.skip.title))
     with signals_deferred():
-        whole = whole_graph(state, roots, abandons=True, unrolling=state.config.max_loop_unrolling)
+        whole = whole_graph(state, roots, abandons=True, unrolling=state.config.max_loop_unrolling, any_lengths=True)
         if isinstance(whole, str):
             raise _refusal(state, roots, whole)
         arguments = {value for value, name in zip(whole.graph.inputs, whole.arguments) if name is not None}

@@ -147,6 +147,31 @@ def test_windows():
     assert called.window(7.0) == 14.0  # an axis of length 1
 
 
+def ends_apart(window):
+    return np.hypot(*window[:2]) + np.subtract(*window[-2:])
+
+
+def test_kernels_are_for_windows_of_all_lengths():
+    called = Called(ends_apart, WINDOW)
+    for length in (5, 2, 3, 9, 40):
+        values = np.arange(1.0, length + 1.0) ** 2
+        assert bits(called.window(*values)) == bits(ends_apart(values))
+    assert called.counts() == (5, 5)
+
+
+def first_of(*values):
+    return values[0] * 2.0
+
+
+def spreads(window):
+    return first_of(*window)
+
+
+def test_functions_that_need_the_length_of_a_window_are_refused():
+    with pytest.raises(pijit.FullGraphError, match="PJ211"):
+        Called(spreads, WINDOW)
+
+
 def test_a_window_may_be_written_and_is_a_copy():
     def f(window):
         window *= 2.0

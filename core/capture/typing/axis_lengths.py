@@ -12,6 +12,10 @@ from pijit.core.capture.values.lattice import Abstract, Const, Number
 from pijit.core.graph.types import SEVERAL, Array, LengthHint, Type
 
 
+LONG = (2 ** 40, 2 ** 40 + 2 ** 20)
+"""Lengths that stand for those of long axes. Constant slices select as many elements of both, or a part of the axis."""
+
+
 def expected_number(value: Abstract) -> Optional[int]:
     """The integer that a value is, or is expected to be; None if nothing is expected."""
     if isinstance(value, Const):
@@ -58,7 +62,7 @@ def of_view(kind: Array, codes: Sequence[str], parts: Sequence[Optional[slice]])
     """Those of ``array[index]``, by the codes of the index, see the operation ``view``.
 
     ``parts`` has the slices of constants among the items of the index. Other slices are expected to select several
-    elements, unless the axis has length 1.
+    elements, unless the axis has length 1. Axes of unknown lengths are expected to be long.
     """
     if kind.lengths is None:
         return None
@@ -77,11 +81,8 @@ def _of_part(length: int, part: Optional[slice]) -> int:
     """The expected number of elements that a slice selects of an axis."""
     if part is None or part.step == 0:
         return 1 if length == 1 else SEVERAL
-    if length != SEVERAL:
-        return len(range(length)[part])
-    start, stop = part.start or 0, part.stop
-    single = part.step in (None, 1) and (start == -1 if stop is None else stop - start == 1 and stop != 0)
-    return 1 if single else SEVERAL
+    found = {len(range(one)[part]) for one in ((length,) if length != SEVERAL else LONG)}
+    return found.pop() if len(found) == 1 else SEVERAL
 
 
 def of_sizes(sizes: Sequence[Abstract]) -> LengthHint:

@@ -29,6 +29,7 @@ class Specialisation(NamedTuple):
         force: the option specialize_scalar. True takes all of them as constants, False none.
         changing: the sources that had a second value.
         changing_axes: (source of an array, axis) of the axes that had more lengths than `MOST_LENGTHS`.
+        any_lengths: the capture is for all lengths of arrays from outside, except that of axes of length 1.
         left_out: the sources whose objects differ in each call; nothing is known of them.
     """
 
@@ -36,6 +37,7 @@ class Specialisation(NamedTuple):
     changing: FrozenSet[Any] = frozenset()
     left_out: FrozenSet[Any] = frozenset()
     changing_axes: FrozenSet[Tuple[Any, int]] = frozenset()
+    any_lengths: bool = False
 
     def may_be_known(self, value: Abstract) -> bool:
         """Whether capture may rely on the present value of a number."""
@@ -48,11 +50,14 @@ class Specialisation(NamedTuple):
             return Unknown("PJ308")
         if self.force and isinstance(value, Number) and is_exactly(value.sample, SPECIALISED):
             return Const(value.sample, value.source, value.defined_at)
-        if isinstance(value, Tensor) and self.changing_axes and value.type.lengths is not None:
-            lengths = tuple(SEVERAL if length != 1 and (value.source, axis) in self.changing_axes else length
+        if isinstance(value, Tensor) and (self.changing_axes or self.any_lengths) and value.type.lengths is not None:
+            lengths = tuple(SEVERAL if length != 1 and self._is_changing(value.source, axis) else length
                             for axis, length in enumerate(value.type.lengths))
             return Tensor(value.type.expecting(lengths), value.value, value.source, value.defined_at)
         return value
+
+    def _is_changing(self, source: Any, axis: int) -> bool:
+        return self.any_lengths or (source, axis) in self.changing_axes
 
     def after(self, guards: Iterable[Any], *roots: Any) -> "Specialisation":
         """The specialisation after a call with these roots failed these guards: numbers that differ now change."""

@@ -59,6 +59,21 @@ def test_an_axis_with_many_lengths():
     check(f, rows[:4], y[:2], others=[(rows[:n], y) for n in (4, 5, 6, 7, 8, 20, 4, 5)], config={"cache_limit": 20})
 
 
+def test_constant_slices_of_an_axis_with_many_lengths():
+    """They are expected to select as many elements of all lengths."""
+    def f(x):
+        return np.hypot(*x[:2]) + np.subtract(*x[-2:]) * np.add(*x[1:-1][::3][:2])
+
+    rows = np.arange(80.0).reshape(20, 4)
+    calls = [(rows[:n],) for n in (6, 7, 8, 9, 10, 20, 6, 2, 1)]
+    check(f, *calls[0], others=calls[1:], config={"cache_limit": 20})
+    j = jitted(f, {"force_breaks": None})
+    for call in 2 * calls[:6]:
+        j(*call)
+    assert_calls(j, [HIT, HIT], [(rows[:12],), (rows[:15],)])
+    assert j.cache_info().misses == 4 and not j.state.entries[-1].reports.breaks
+
+
 def rows_of_pairs(x, y):
     parts = tuple(row * 2.0 for row in x)
     kept = ()
