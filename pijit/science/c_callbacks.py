@@ -170,11 +170,13 @@ class _Made(NamedTuple):
     Attributes:
         launcher: its launcher.
         program: its guards, over the variables of a call; they fetch the inputs.
+        inputs: the input codes.
         returned: the output codes of the results.
     """
 
     launcher: Any
     program: Any
+    inputs: Tuple[Tuple[Any, ...], ...]
     returned: Tuple[Tuple[Any, ...], ...]
 
 
@@ -187,6 +189,9 @@ def _made(state: Any, roots: Tuple[Any, ...]) -> _Made:
     from pijit.core.kernel.kernel_record import launcher_of
     from pijit.core.kernel.options import flavour_of
     from pijit.core.preview import whole_graph
+    from pijit.guards.guard import FunctionCode
+    from pijit.guards.program import GuardProgram
+    from pijit.guards.source import Constant
 
     name = state.py_func.__qualname__
     if state.skip is not None:
@@ -204,8 +209,10 @@ def _made(state: Any, roots: Tuple[Any, ...]) -> _Made:
             kernel = compile_graph(whole.graph, config.backend, False, config.cache, flavour_of(config))
         except (TooDeep, ForkedError, CompileError) as error:
             raise ValueError("low_level_callable: {}: {}".format(name, error)) from error
-    record = record_of(kernel, whole.program, whole.returning)
-    return _Made(launcher_of(record, kernel.kernel, kernel.owner), whole.program,
+    unchanged = FunctionCode(Constant(state.function), state.function.__code__)
+    program = GuardProgram([unchanged, *whole.program.guards], whole.program.fetch)
+    record = record_of(kernel, program, whole.returning)
+    return _Made(launcher_of(record, kernel.kernel, kernel.owner), program, record.inputs,
                  tuple(record.exits[id][-1] for id in record.returns))
 
 
@@ -262,6 +269,8 @@ def _short_program(made: _Made, arguments: range) -> Tuple[Optional[Tuple[int, .
     others = [source for source, place in zip(made.program.fetch, places) if place < 0]
     if any(reads_argument(source) for guard in left for source in guard.reads) or any(map(reads_argument, others)):
         return None, None
+    if any(code[0] not in ("float", "skip") for code, place in zip(made.inputs, places) if place >= 0):
+        return None, None  # the kernel asks the float itself, such as by a method
     if not all(_is_number(code, places) for code in made.returned):
         return None, None
     return places, GuardProgram(left, others)
