@@ -7,6 +7,7 @@ call again, so the kernel must have no effects that show. core/native/launcher/c
 from __future__ import annotations
 
 import builtins
+import ctypes
 import inspect
 import types
 from typing import Any, Callable, Collection, Dict, List, Optional, Sequence, Tuple
@@ -108,7 +109,16 @@ def low_level_callable(f: Callable[..., Any], signature: str, rank: int = 2) -> 
         return f
     from scipy import LowLevelCallable
 
-    return LowLevelCallable(*c_callback(f, form, rank).capsules())
+    callback = c_callback(f, form, rank)
+    return LowLevelCallable(callback.capsules()[0], _Data(callback))
+
+
+class _Data(ctypes.c_void_p):
+    """The data pointer of a callback, which owns it. The garbage collector sees through it, not through capsules."""
+
+    def __init__(self, callback: Any) -> None:
+        super().__init__(id(callback))
+        self.callback = callback
 
 
 def form_of(signature: str) -> CForm:

@@ -1,9 +1,11 @@
 """Callbacks in machine code: SciPy gives the answers, warnings and exceptions that it gives with the function itself."""
 
+import gc
 import math
 import signal
 import threading
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -102,6 +104,22 @@ def test_calls_after_an_exception_do_nothing():
     with pytest.raises(IndexError, match="index 100 is out of bounds"):
         ndimage.generic_filter(values, LowLevelCallable(*made.capsules()), size=3)
     assert made.calls < values.size
+
+
+def test_cycles_are_collected():
+    class Model:
+        def __init__(self):
+            self.callback = callback(self.value, "double (double)")
+
+        def value(self, x):
+            return x * 2.0
+
+    model = Model()
+    assert integrate.quad(model.callback, 0.0, 1.0) == integrate.quad(model.value, 0.0, 1.0)
+    alive = weakref.ref(model)
+    del model
+    gc.collect()
+    assert alive() is None
 
 
 def test_quad_raises_what_the_function_raises():
