@@ -309,7 +309,7 @@ class LengthIs(OnSource):
 
 
 class OwnCountIs(OnSource):
-    """The value is an instance with `count` attributes of its own, not counting slots.
+    """The value is an instance or a class with `count` attributes of its own, not counting slots.
 
     No dict is made for an instance that has none yet.
     """

@@ -164,7 +164,7 @@ module_count_own(PyObject *Py_UNUSED(module), PyObject *object)
 {
     Py_ssize_t count = own_count(object);
     if (count < 0) {
-        PyErr_SetString(PyExc_TypeError, "a class, or an object that has no plain dict of its own");
+        PyErr_SetString(PyExc_TypeError, "a static class, or an object that has no plain dict of its own");
         return NULL;
     }
     return PyLong_FromSsize_t(count);
@@ -185,7 +185,7 @@ static PyMethodDef module_methods[] = {
     {"present_dict", module_present_dict, METH_O,
      "present_dict(object) -> the dict of an instance, or None where it has none yet; none is made for it. TypeError of what never has one."},
     {"count_own", module_count_own, METH_O,
-     "count_own(object) -> how many attributes an instance holds of its own; no dict is made for it. TypeError of what never has one."},
+     "count_own(object) -> how many attributes an object holds of its own; no dict is made for it. TypeError of what never has one."},
     {"find", module_find, METH_VARARGS,
      "find(container, key) -> the value of a dict, the key if a set has it, or UNBOUND; LookupError where a key would be "
      "compared by code of its own."},

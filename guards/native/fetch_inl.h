@@ -352,12 +352,16 @@ present_dict_fetch(PyObject *object)
     return dict;
 }
 
-/* The number of an instance's own attributes; no dict is made to count them. -1 without an exception for classes,
+/* The number of an object's own attributes; no dict is made to count them. -1 without an exception for static classes,
  * objects that never have a dict, and dicts of a subclass. */
 static inline Py_ssize_t
 own_count(PyObject *object)
 {
-    if (PyType_Check(object) || Py_TYPE(object)->tp_dictoffset == 0) {
+    if (PyType_Check(object)) {
+        PyTypeObject *type = (PyTypeObject *)object; /* borrowed */
+        return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) && type->tp_dict != NULL ? PyDict_GET_SIZE(type->tp_dict) : -1;
+    }
+    if (Py_TYPE(object)->tp_dictoffset == 0) {
         return -1;
     }
     PyObject *dict = instance_dict(object); /* borrowed */

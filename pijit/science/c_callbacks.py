@@ -7,6 +7,7 @@ call again, so the kernel must have no effects that show. core/native/launcher/c
 from __future__ import annotations
 
 import builtins
+import ctypes
 import inspect
 import types
 from typing import Any, Callable, Collection, Dict, List, Optional, Sequence, Tuple
@@ -108,7 +109,16 @@ def low_level_callable(f: Callable[..., Any], signature: str, rank: int = 2) -> 
         return f
     from scipy import LowLevelCallable
 
-    return LowLevelCallable(*c_callback(f, form, rank).capsules())
+    callback = c_callback(f, form, rank)
+    return LowLevelCallable(callback.capsules()[0], _Data(callback))
+
+
+class _Data(ctypes.c_void_p):
+    """The data pointer of a callback, which owns it. The garbage collector sees through it, not through capsules."""
+
+    def __init__(self, callback: Any) -> None:
+        super().__init__(id(callback))
+        self.callback = callback
 
 
 def form_of(signature: str) -> CForm:
@@ -170,11 +180,13 @@ class _Made(NamedTuple):
     Attributes:
         launcher: its launcher.
         program: its guards, over the variables of a call; they fetch the inputs.
+        inputs: the input codes.
         returned: the output codes of the results.
     """
 
     launcher: Any
     program: Any
+    inputs: Tuple[Tuple[Any, ...], ...]
     returned: Tuple[Tuple[Any, ...], ...]
 
 
@@ -187,6 +199,9 @@ def _made(state: Any, roots: Tuple[Any, ...]) -> _Made:
     from pijit.core.kernel.kernel_record import launcher_of
     from pijit.core.kernel.options import flavour_of
     from pijit.core.preview import whole_graph
+    from pijit.guards.guard import FunctionCode
+    from pijit.guards.program import GuardProgram
+    from pijit.guards.source import Constant
 
     name = state.py_func.__qualname__
     if state.skip is not None:
@@ -204,8 +219,10 @@ def _made(state: Any, roots: Tuple[Any, ...]) -> _Made:
             kernel = compile_graph(whole.graph, config.backend, False, config.cache, flavour_of(config))
         except (TooDeep, ForkedError, CompileError) as error:
             raise ValueError("low_level_callable: {}: {}".format(name, error)) from error
-    record = record_of(kernel, whole.program, whole.returning)
-    return _Made(launcher_of(record, kernel.kernel, kernel.owner), whole.program,
+    unchanged = FunctionCode(Constant(state.function), state.function.__code__)
+    program = GuardProgram([unchanged, *whole.program.guards], whole.program.fetch)
+    record = record_of(kernel, program, whole.returning)
+    return _Made(launcher_of(record, kernel.kernel, kernel.owner), program, record.inputs,
                  tuple(record.exits[id][-1] for id in record.returns))
 
 
@@ -262,6 +279,8 @@ def _short_program(made: _Made, arguments: range) -> Tuple[Optional[Tuple[int, .
     others = [source for source, place in zip(made.program.fetch, places) if place < 0]
     if any(reads_argument(source) for guard in left for source in guard.reads) or any(map(reads_argument, others)):
         return None, None
+    if any(code[0] not in ("float", "skip") for code, place in zip(made.inputs, places) if place >= 0):
+        return None, None  # the kernel asks the float itself, such as by a method
     if not all(_is_number(code, places) for code in made.returned):
         return None, None
     return places, GuardProgram(left, others)

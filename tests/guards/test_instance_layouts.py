@@ -163,7 +163,22 @@ def test_no_dict_is_made_to_count(make):
     assert program.check([target], {}, {}) is None
 
 
+def test_attributes_that_a_class_defines_are_counted():
+    class Counted(Plain):
+        one = 1
+
+    count = len(vars(Counted))
+    guard = OwnCountIs(X, count)
+    program = GuardProgram([guard], [])
+    assert count_own(Counted) == count and guard.check(Counted) and program.check([Counted], {}, {}) is not None
+    Plain.of_base = 2
+    assert program.check([Counted], {}, {}) is not None
+    del Plain.of_base
+    Counted.two = 2
+    assert count_own(Counted) == count + 1 and not guard.check(Counted) and program.check([Counted], {}, {}) is None
+
+
 def test_what_has_no_plain_dict_is_not_counted():
-    for target in (Plain, Slots(), 3, with_other_dict(DictSub)):
+    for target in (int, Slots(), 3, with_other_dict(DictSub)):
         with pytest.raises(TypeError, match="no plain dict"):
             count_own(target)

@@ -82,7 +82,11 @@ def looped(x):
     return total
 
 
-@pytest.mark.parametrize("f", [gauss, cases, scalar, looped], ids=lambda f: f.__name__)
+def whole(x):
+    return 1.0 if x.is_integer() else x  # by a method of the float
+
+
+@pytest.mark.parametrize("f", [gauss, cases, scalar, looped, whole], ids=lambda f: f.__name__)
 def test_numbers(f):
     called = Called(f, NUMBER)
     for x in (0.3, -0.7, 1.5, 2.5, -3.0, 0.0, -0.0):
@@ -118,6 +122,19 @@ def test_globals_and_free_variables_are_read_in_each_call():
     assert called(3.0) == f(3.0) and called.counts() == (3, 2)  # another type: the function itself
     change(-1.0)
     assert called(3.0) == -2.0 and called.counts() == (4, 3)
+
+
+def test_code_is_replaced():
+    def f(x):
+        return x + 1.0
+
+    called = Called(f, NUMBER)
+    jitted, code = called.made.function, called.made.function.__code__
+    assert called(2.0) == 3.0
+    jitted.__code__ = gauss.__code__
+    assert called(2.0) == gauss(2.0) and called.counts() == (2, 1)
+    jitted.__code__ = code
+    assert called(2.0) == 3.0 and called.counts() == (3, 2)
 
 
 def test_methods():

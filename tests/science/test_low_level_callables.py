@@ -1,14 +1,20 @@
 """Callbacks in machine code: SciPy gives the answers, warnings and exceptions that it gives with the function itself."""
 
+import gc
 import math
+import signal
+import threading
 import warnings
+import weakref
 
 import numpy as np
 import pytest
 
 import pijit
+from pijit.science.c_callbacks import c_callback, form_of
 from tests.harness import mode_config
 
+LowLevelCallable = pytest.importorskip("scipy").LowLevelCallable
 integrate = pytest.importorskip("scipy.integrate")
 ndimage = pytest.importorskip("scipy.ndimage")
 
@@ -48,6 +54,72 @@ def test_nquad():
 
     fast, ranges = callback(f, "double (int, double *)"), [[0.0, 1.0], [0.0, 2.0], [0.0, 0.5]]
     assert integrate.nquad(fast, ranges) == integrate.nquad(f, ranges)
+
+
+def ends(window):
+    return window[0] * 0.5 + window[-1]
+
+
+def test_other_threads_run_during_a_filter():
+    fast, values = callback(ends, "int (double *, intptr_t, double *)"), image(1500, 1500)
+    count, done = [0], threading.Event()
+
+    def work():
+        while not done.wait(0.001):
+            count[0] += 1
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    before = count[0]
+    ndimage.generic_filter(values, fast, size=3)
+    during = count[0] - before
+    done.set()
+    thread.join()
+    assert during > 5
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+def test_signal_handlers_run_during_a_filter():
+    def handler(number, frame):
+        raise TimeoutError("the time is up")
+
+    made = c_callback(pijit.jit(ends, jit_config=mode_config()), form_of("int (double *, intptr_t, double *)"))
+    values, before = image(1500, 1500), signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(TimeoutError, match="the time is up"):
+            ndimage.generic_filter(values, LowLevelCallable(*made.capsules()), size=3)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert made.calls < values.size
+
+
+def test_calls_after_an_exception_do_nothing():
+    def picked(window):
+        return window[int(window[4])]
+
+    made = c_callback(pijit.jit(picked, jit_config=mode_config()), form_of("int (double *, intptr_t, double *)"))
+    values = np.zeros((20, 20))
+    values[3, 3], values[8, 8] = 100.0, 200.0
+    with pytest.raises(IndexError, match="index 100 is out of bounds"):
+        ndimage.generic_filter(values, LowLevelCallable(*made.capsules()), size=3)
+    assert made.calls < values.size
+
+
+def test_cycles_are_collected():
+    class Model:
+        def __init__(self):
+            self.callback = callback(self.value, "double (double)")
+
+        def value(self, x):
+            return x * 2.0
+
+    model = Model()
+    assert integrate.quad(model.callback, 0.0, 1.0) == integrate.quad(model.value, 0.0, 1.0)
+    alive = weakref.ref(model)
+    del model
+    gc.collect()
+    assert alive() is None
 
 
 def test_quad_raises_what_the_function_raises():

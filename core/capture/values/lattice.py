@@ -39,6 +39,7 @@ from pijit.core.capture.values.loop_iterators import Range as Range
 from pijit.core.capture.values.loop_iterators import Unrolled as Unrolled
 from pijit.core.capture.values.mapped_arrays import MappedArray as MappedArray
 from pijit.core.capture.values.mapped_arrays import UnmadeArray as UnmadeArray
+from pijit.core.capture.values.mapped_arrays import is_unchanged
 from pijit.core.capture.values.typed_values import Instance as Instance
 from pijit.core.capture.values.typed_values import KnownContainer as KnownContainer
 from pijit.core.capture.values.typed_values import ListElement as ListElement
@@ -102,7 +103,8 @@ def abstract_of(sample: Any, source: Any = None, defined_at: int = -1) -> Abstra
     """
     if issubclass(type(sample), np.ndarray):
         known = array_type(sample)
-        mapped = memory_type(sample) if type(sample) is np.memmap and sample.ndim else None
+        is_mapped = type(sample) is np.memmap and is_unchanged() and sample.ndim
+        mapped = memory_type(sample) if is_mapped else None
         if known is None and mapped is None:
             return OpaqueObject(sample, source, defined_at)
         if mapped is not None:

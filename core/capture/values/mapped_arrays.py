@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any, Tuple, cast
 
 import numpy as np
@@ -14,6 +15,20 @@ from pijit.core.capture.values.kernel_local import PendingOperand
 from pijit.core.capture.values.known_objects import OpaqueObject
 from pijit.core.capture.values.typed_values import Tensor
 from pijit.core.graph.types import Array
+
+HOOKS = ("__getitem__", "__array_wrap__", "__array_finalize__", "__array_priority__")
+"""Attributes that the class defines, and that NumPy uses for views and results."""
+
+MODULES = ("numpy.core.memmap", "numpy._core.memmap")
+OWN = frozenset(["__array_priority__", "__dict__", "__doc__", "__module__", "__new__"])
+"""Attributes of the class that arrays have as well, besides methods."""
+
+
+def is_unchanged() -> bool:
+    """Whether `numpy.memmap` is as NumPy has made it. If not, memmaps are objects like others."""
+    has_own = all(name in OWN or not hasattr(np.ndarray, name) or isinstance(found, FunctionType)
+                  and found.__globals__.get("__name__") in MODULES for name, found in vars(np.memmap).items())
+    return has_own and all(name in vars(np.memmap) for name in HOOKS)
 
 
 class MappedArray(OpaqueObject):

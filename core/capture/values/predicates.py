@@ -88,6 +88,15 @@ class ClassHolds(NamedTuple):
         return [kinds.IsIdentical(Attr(TypeOf(source), self.name), self.object)]
 
 
+class ClassHasOwn(NamedTuple):
+    """The class of an object defines this many attributes itself, so none was added."""
+
+    attributes: int
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.OwnCountIs(TypeOf(source), self.attributes)]
+
+
 class IsObject(NamedTuple):
     """The value is this very object."""
 

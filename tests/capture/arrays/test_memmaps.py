@@ -342,6 +342,69 @@ def test_a_replaced_method_is_called(mapped, monkeypatch):
     assert jitted(m) == total(m)
 
 
+def whole_arrays(m):
+    s = 0.0
+    for v in m:
+        s = s * 0.5 + v
+    m[0] = s
+    m *= 2.0
+    return s, len(m), m.size, m.T.sum(), (m[1:] * 2.0).sum(), m.sum(), (-m).max(), np.sqrt(np.abs(m)).sum()
+
+
+def changed(name):
+    """Another attribute for the class."""
+    if name in ("size", "T"):
+        return property(lambda self: np.ones(3))
+    if name == "__array_priority__":
+        return -300.0
+    if name == "__setitem__":
+        return lambda self, index, value: np.ndarray.__setitem__(self, index, 5.0)
+    if name == "__iter__":
+        return lambda self: iter([1.0, 2.0])
+    original = getattr(np.memmap, name)
+
+    def counting(self, *arguments, **keywords):
+        CALLS.append(name)
+        return original(self, *arguments, **keywords)
+    return counting
+
+
+CALLS = []
+
+
+@pytest.mark.parametrize("name", [
+    "__array_finalize__", "__array_priority__", "__array_wrap__", "__getitem__", "__imul__", "__iter__", "__len__",
+    "__mul__", "__neg__", "__setitem__", "sum", "size", "T"])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_changes_of_the_class(mapped, monkeypatch, name, when):
+    jitted = pijit.jit(whole_arrays, jit_config=mode_config({"perf_statistics": False}))
+    for _ in range(3 * (when == "after")):
+        jitted(mapped())
+    monkeypatch.setattr(np.memmap, name, changed(name), raising=False)
+    for _ in range(3):
+        found = []
+        for function in (whole_arrays, jitted):
+            array = mapped()
+            del CALLS[:]
+            found.append((repr(function(array)), list(CALLS), array.tobytes()))
+        assert found[0] == found[1]
+
+
+def test_no_output(mapped):
+    def f(m):
+        doubled, halved = np.multiply(m, 2.0, out=None), np.multiply(m, 0.5, None)
+        return doubled is None, halved is None, m.sum()
+
+    same_as_plain(f, mapped)
+    jitted = same_as_plain(lambda m: (np.multiply(m, 2.0, out=None) + 1.0).sum(), mapped)
+    assert runs_kernels(jitted)
+
+
+def test_arrays_that_are_keywords(mapped):
+    jitted = same_as_plain(lambda m: (np.sum(a=m, axis=0), np.dot(a=m, b=m.T)), lambda: mapped((3, 4)))
+    assert not jitted.state.failures
+
+
 def test_the_file_is_written(mapped):
     jitted = pijit.jit(scaled_in_place, jit_config=mode_config())
     m = mapped()

@@ -19,15 +19,13 @@ from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import Model, method_model
 from pijit.core.capture.typing.operand_reuse import is_temporary
 from pijit.core.capture.values.describe import Arguments, describe
-from pijit.core.capture.values.lattice import Abstract, MappedArray, Tensor, UnmadeArray, number_type
-from pijit.core.capture.values.predicates import ClassHolds
+from pijit.core.capture.values.lattice import Abstract, Const, MappedArray, Tensor, UnmadeArray, number_type
+from pijit.core.capture.values.mapped_arrays import HOOKS, is_unchanged
+from pijit.core.capture.values.predicates import ClassHasOwn, ClassHolds
 from pijit.core.errors import Break
 from pijit.core.graph.types import PYTHON_CLASS
 from pijit.guards.facts import is_among
 from pijit.guards.source import Inner
-
-CLASS = {name: found for name, found in vars(np.memmap).items() if callable(found)}
-"""The methods of the class. If the program replaces one, its memmaps are objects like others."""
 
 SCALAR_METHODS = frozenset(["all", "any", "argmax", "argmin", "fill", "max", "mean", "min", "prod", "std", "sum",
                             "var"])
@@ -54,10 +52,11 @@ def memory_of(interpreter: Interpreter, value: Abstract) -> Abstract:
         return value.array
     if not isinstance(value, MappedArray):
         return value
-    if {name: found for name, found in vars(np.memmap).items() if callable(found)} != CLASS:
+    if not is_unchanged():
         raise Break("PJ203", operand="memmap whose class was changed")
-    for name in ("__getitem__", "__array_wrap__"):
-        interpreter.rely(value, ClassHolds(name, CLASS[name]))
+    interpreter.rely(value, ClassHasOwn(len(vars(np.memmap))))
+    for name in HOOKS:
+        interpreter.rely(value, ClassHolds(name, vars(np.memmap)[name]))
     paths = paths_of(value).then(Inner, "memory")
     array = Tensor(value.type, None, paths.source, value.defined_at)
     array.root = paths.root
@@ -172,12 +171,17 @@ def call(interpreter: Interpreter, target: Any, arguments: List[Abstract], keywo
     is_ufunc = issubclass(type(target), np.ufunc)
     inputs = target.nin if is_ufunc else len(arguments)
     out = keywords.get("out", arguments[inputs] if len(arguments) > inputs else None)
+    if isinstance(out, Const) and out.object is None:
+        out = None
     if out is not None and not is_ufunc or is_ufunc and target.nout != 1:
         raise Break("PJ211", callee="a function of a memmap with an output")
+    if not is_ufunc and involves(*keywords.values()):
+        raise Break("PJ211", callee="a function of a memmap that is a keyword argument")
     if out is not None:
         compute(memories, named)
         return out
     if is_ufunc or is_among(target, PRODUCTS):
-        return elementwise(interpreter, target, arguments, lambda *memories: compute(list(memories), named))
+        return elementwise(interpreter, target, arguments[:inputs],
+                           lambda *operands: compute([*operands, *memories[inputs:]], named))
     result = compute(memories, named)
     return UnmadeArray(result, False) if isinstance(result, Tensor) and _is_mapped(arguments[0]) else result

@@ -64,6 +64,11 @@ parts_fit(const CCallback *self, Py_ssize_t nplaces)
     Py_ssize_t fetched = 0;
     for (Py_ssize_t i = 0; i < nplaces; i++) {
         fetched += self->places[i] < 0;
+        InputKind kind = i < self->launcher->ninputs ? self->launcher->inputs[i].kind : IN_SKIP;
+        if (self->places[i] >= 0 && kind != IN_FLOAT && kind != IN_SKIP) {
+            PyErr_Format(PyExc_ValueError, "input %zd of the launcher is not a float", i);
+            return 0;
+        }
     }
     if (guards_api->program_fetch_count(self->program) != self->launcher->ninputs || nplaces != self->launcher->ninputs
         || (self->short_program != NULL && guards_api->program_fetch_count(self->short_program) != fetched)) {

@@ -3,11 +3,13 @@
  * The kernel has no effects except on arrays among the arguments, so a call that it leaves can be made again. All
  * functions need the GIL, and are called without an exception set. */
 #include "cpython/caller.h"
+#include "cpython/eval_breaker/eval_breaker.h"
 #include "launcher/callbacks/c_callback.h"
 #include "launcher/exits_inl.h"
 #include "launcher/kernel_frame_inl.h"
 #include "launcher/marshal/inputs_inl.h"
 #include "launcher/marshal/words_inl.h"
+#include "runtime/entries.h"
 
 #define MOST_WORDS 256
 /* After LEFT_ENOUGH calls in a row that the kernel has left, REST calls do not try it. */
@@ -15,6 +17,14 @@
 #define REST 63
 
 int (*thread_off)(void);
+
+/* Let the interpreter do what it would do between two bytecodes: run signal handlers, hand over the GIL. A C function may
+ * make calls for a long time without any bytecode. 0, or -1 with an exception set. */
+static int
+requests_serve(void)
+{
+    return breaker_polled(0) && runtime_served() < 0 ? -1 : 0;
+}
 
 /* Whether a call may run the kernel: nobody has switched kernels off, and no tracer wants to see the function. */
 static int
@@ -111,7 +121,9 @@ numbers_run(CCallback *self, const double *numbers, double *number)
     for (Py_ssize_t i = 0; i < self->launcher->ninputs && fits; i++) {
         const Input *input = &self->launcher->inputs[i];
         if (self->places[i] >= 0) {
-            words[0] = word_from_double(numbers[self->places[i]]);
+            if (input->kind == IN_FLOAT) {
+                words[0] = word_from_double(numbers[self->places[i]]);
+            }
         }
         else {
             fits = input_load(input, *next++, words);
@@ -163,6 +175,9 @@ callback_kernel(CCallback *self, PyObject *const *arguments, PyObject **result)
     *result = NULL;
     if (!kernel_may_run(self)) {
         return 0;
+    }
+    if (requests_serve() < 0) {
+        return -1;
     }
     memcpy(roots, self->roots, self->nroots * sizeof(PyObject *));
     memcpy(roots + self->first, arguments, self->count * sizeof(PyObject *));
@@ -243,6 +258,9 @@ callback_number(CCallback *self, const double *numbers, Py_ssize_t count, double
     }
     self->calls++;
     if (kernel_may_run(self)) {
+        if (requests_serve() < 0) {
+            return -1;
+        }
         int ran = numbers_run(self, numbers, number);
         outcome_note(self, ran);
         if (ran != 0) {

@@ -3,9 +3,10 @@
  * Arguments become what SciPy gives a Python function in that place: numbers become floats, memory becomes a new array,
  * coordinates become a tuple of integers. Each function takes the GIL, also in threads that Python does not know.
  *
- * A function that returns a status reports an exception to its caller: it returns 0 with the exception set. One that
- * returns a number cannot do so. It returns NaN, and the main thread raises the exception when bytecode runs next; until
- * then further calls return NaN. Other threads report it by sys.unraisablehook. */
+ * A function that returns a status reports an exception to its caller: it returns 0 with the exception set. SciPy may go
+ * on to call it; these calls do nothing while the exception is set. One that returns a number cannot report it. It returns
+ * NaN, and the main thread raises the exception when bytecode runs next; until then further calls return NaN. Other
+ * threads report it by sys.unraisablehook. */
 #include "launcher/callbacks/c_signatures.h"
 #include "cpython/eval_breaker/eval_breaker.h"
 #include <math.h>
@@ -178,6 +179,9 @@ filter_window(double *window, intptr_t size, double *number, void *data)
 {
     CCallback *self = data; /* borrowed */
     Entered entered = call_enter();
+    if (PyErr_Occurred()) {
+        return status_leave(self, entered);
+    }
     PyObject *array = array_take(self, 0, size); /* owned */
     const double *memory[] = {window};
     int computed = 0;
@@ -195,6 +199,9 @@ filter_line(double *line, intptr_t size, double *written, intptr_t written_size,
 {
     CCallback *self = data; /* borrowed */
     Entered entered = call_enter();
+    if (PyErr_Occurred()) {
+        return status_leave(self, entered);
+    }
     PyObject *arrays[] = {array_take(self, 0, size), NULL}; /* items owned */
     const double *memory[] = {line, NULL};
     PyObject *result = NULL; /* owned */
@@ -232,6 +239,9 @@ map_coordinates(intptr_t *coordinates, double *found, int rank, int found_rank, 
 {
     CCallback *self = data; /* borrowed */
     Entered entered = call_enter();
+    if (PyErr_Occurred()) {
+        return status_leave(self, entered);
+    }
     PyObject *tuple = coordinates_tuple(coordinates, rank); /* owned */
     PyObject *result = NULL;                                /* owned */
     if (tuple != NULL && (self->count != 1 || callback_kernel(self, &tuple, &result) == 0)) {
