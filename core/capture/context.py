@@ -175,8 +175,8 @@ class CaptureContext:
         within: codes of the functions around a call made here, outermost first.
         around: the inlined ones of them, as Callees.
         shared: variables of this function that are in cells, see `shared_cells`.
-        substitutions: of the captured function: the number of calls around the instruction during which attributes have
-            other values than in the objects.
+        substitutions: of the captured function: the names of the locations that have other values than in the objects
+            during calls around the instruction.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "options", "types", "findings", "changed", "locations",
@@ -202,7 +202,7 @@ class CaptureContext:
         self.within: Tuple[CodeType, ...] = ()
         self.around: Tuple[Any, ...] = ()
         self.shared: FrozenSet[str] = frozenset()
-        self.substitutions = 0
+        self.substitutions: List[str] = []
 
     @property
     def base(self) -> "CaptureContext":

@@ -36,6 +36,7 @@ class Trait:
     READS_FIRST: all operands are read in their original state, whatever memory an output shares with them.
     ANY_STRIDE: on one axis the elements do not depend on the stride of an output.
     ANY_ORDER: the elements do not depend on the strides of an output.
+    ROUNDS_SUMS: an output of float16 holds the sums before they are divided, so that they are rounded twice.
     """
 
     NEW_CONTAINER = 1 << 0
@@ -43,6 +44,7 @@ class Trait:
     READS_FIRST = 1 << 2
     ANY_STRIDE = 1 << 3
     ANY_ORDER = 1 << 4
+    ROUNDS_SUMS = 1 << 5
 
 
 class LibraryFunction(NamedTuple):
@@ -271,7 +273,8 @@ _TRAITS = (
     (Trait.NEW_CONTAINER, "helpers.symmetric_difference"),
     (Trait.REPEATS, "broadcast_to"),
     (Trait.READS_FIRST, "matmul"),
-    (Trait.READS_FIRST | Trait.ANY_STRIDE, "sum prod min max amin amax mean var std"),
+    (Trait.READS_FIRST | Trait.ANY_STRIDE, "sum prod min max amin amax var std"),
+    (Trait.READS_FIRST | Trait.ANY_STRIDE | Trait.ROUNDS_SUMS, "mean"),
     (Trait.READS_FIRST | Trait.ANY_STRIDE | Trait.ANY_ORDER, "any all cumsum cumprod clip round around"),
     (Trait.ANY_ORDER, "take choose compress concatenate stack"),
 )

@@ -84,7 +84,8 @@ class Cut(Exception):
 
 
 class LeavesInside(Exception):
-    """Raised when a kernel would leave in the middle of a call during which attributes have other values."""
+    """Raised when a kernel would leave in the middle of a call during which attributes have other values, or write such
+    an attribute."""
 
 
 def sort_outcomes(found: List[CallOutcome]) -> Dict[int, List[int]]:

@@ -202,6 +202,16 @@ def test_sums_along_axes(shape):
     agree("return a.T.sum(axis=0), a[::2].sum(axis=-1), a.sum()", (numbers,), (marked,))
 
 
+@pytest.mark.parametrize("code", "efd")
+@pytest.mark.parametrize("call", ("x.mean(axis=0, out=y)", "np.mean(x, 0, None, y)", "np.var(x, axis=0, out=y)",
+                                  "x.sum(axis=0, out=y)"))
+def test_outputs_of_sums(call, code):
+    """An output of float16 rounds the sum from which a mean is computed."""
+    x = np.random.RandomState(3).uniform(-1.0, 4.0, (77, 9)).astype("e")
+    check(define("def f(x, y):\n    return %s\n" % call), x, np.zeros(9, code),
+          others=[(x * np.float16(0.3), np.ones(9, code))])
+
+
 @pytest.mark.parametrize("first", (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 6e-8))
 def test_extremes(first):
     text = "return a.max(), a.min(), np.maximum.reduce(a), b.max(axis=0), b.min(axis=0), b.max(axis=1), b.min(axis=-1)"

@@ -55,6 +55,21 @@ def replaced(box, x):
     return box.value * 2.0
 
 
+def replaced_last(box, x):
+    y = x * box.value
+    box.value = y
+    return y
+
+
+def deleted(box, x):
+    del box.value
+    return x
+
+
+def written_inside(box, x):
+    return call_with_attribute(box, x, objects=[box], name="value", values=[x], function=replaced_last) + box.value
+
+
 def run(box, x, callee):
     y = call_with_attribute(box, x, objects=[box], name="value", values=[box.value * 2.0], function=callee)
     return y + box.value
@@ -80,7 +95,8 @@ def test_callees_without_effects(callee):
     assert_nothing_breaks(lambda box, x: run(box, x, callee), boxes(), positive)
 
 
-@pytest.mark.parametrize("callee", [product, root, counted, stored, filled, failing, nested, replaced],
+@pytest.mark.parametrize("callee", [product, root, counted, stored, filled, failing, nested, replaced, replaced_last,
+                                    deleted, written_inside],
                          ids=lambda callee: callee.__name__)
 def test_bytecode_goes_on_with_the_objects_values(callee):
     """Negative roots and raised exceptions leave the kernel in the middle of the call."""

@@ -44,8 +44,8 @@ def split_output(row: Optional[LibraryFunction], arguments: List[Abstract],
 
 def call_into(interpreter: Interpreter, row: LibraryFunction, out: Abstract, arguments: List[Abstract],
               keywords: Arguments, call: Callable[[], Abstract]) -> Abstract:
-    """A call with an output. ``call`` makes it without one,
-    which is equivalent where the result is of the same type."""
+    """A call with an output. ``call`` makes it without one, which is equivalent where the result is of the same type and
+    an output rounds no sums."""
     if not isinstance(out, Tensor) or out.type.ndim == 0 or not out.type.writeable:
         raise Break("PJ203", operand=describe(out))
     names = [name for name in row.path.split(".") if name != "ndarray"]
@@ -57,7 +57,10 @@ def call_into(interpreter: Interpreter, row: LibraryFunction, out: Abstract, arg
         raise Break("PJ210", callee="%s into a strided array" % names[-1])
     if not row.traits & Trait.READS_FIRST:
         require_apart(interpreter, out, *_tensors(interpreter, arguments))
-    made = call() if not elementwise and _gives(interpreter, row, arguments, keywords, out.type, any_order) else None
+    rounds_sums = bool(row.traits & Trait.ROUNDS_SUMS) and out.type.dtype == np.float16
+    is_equivalent = not elementwise and not rounds_sums and _gives(
+        interpreter, row, arguments, keywords, out.type, any_order)
+    made = call() if is_equivalent else None
     if made is not None:
         shapes.require_shape(interpreter, out, cast(Tensor, made))
     else:

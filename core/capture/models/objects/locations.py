@@ -13,6 +13,7 @@ from pijit.core.capture.profile.samples import is_stored_in_elements
 from pijit.core.capture.state.class_attributes import as_owner, searched_for
 from pijit.core.capture.state.frame_state import expect_items
 from pijit.core.capture.state.heap_locations import CellLocation, HeapLocation, ItemLocation, identity_of
+from pijit.core.capture.state.return_kinds import LeavesInside
 from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.lattice import Abstract, OpaqueObject, Unbound, Unknown, known_of
 from pijit.core.capture.values.virtual_object import VirtualObject
@@ -103,7 +104,13 @@ def read_location(interpreter: Interpreter, location: HeapLocation) -> Abstract:
 
 
 def note_store(interpreter: Interpreter, location: HeapLocation, value: Abstract) -> None:
-    """Note that the instruction has written a location, and its new value."""
+    """Note that the instruction has written a location, and its new value.
+
+    Raises:
+        LeavesInside: the location has another value than in its object, which would keep the new one.
+    """
+    if location.name in interpreter.context.base.substitutions:
+        raise LeavesInside
     interpreter.context.findings.stores.setdefault(interpreter.instr.index, set()).add(location.name)
     interpreter.state.locals[location.name] = value
 

@@ -2,7 +2,7 @@
 
 In captured code an attribute that is written is a variable, so another value of the variable is enough. Side exits lead
 to before the call, and bytecode makes the whole call. If one would lead into the middle of the call, because an effect
-precedes it, the capture begins again, and this call makes the stores.
+precedes it, or if the call writes such an attribute, the capture begins again, and this call makes the stores.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Substitution = Tuple[str, Abstract, Abstract]
 @models_code(call_with_attribute)
 def substituted_call(interpreter: Interpreter, callee: Callee, arguments: List[Abstract],
                      keywords: Arguments) -> Abstract:
-    """A call during which attributes have other values: without stores, unless a kernel may leave in its middle."""
+    """A call during which attributes have other values: without stores, unless it gives rise to `LeavesInside`."""
     before, stored = interpreter.state.copy(), interpreter.context.base.types.stored
     found = _substitutions(interpreter, keywords)
     places = tuple(name for name, _, _ in found or ())
@@ -67,16 +67,17 @@ def _call(interpreter: Interpreter, found: List[Substitution], function: Abstrac
     """The result of the call.
 
     Raises:
-        LeavesInside: a kernel may leave in its middle.
+        LeavesInside: a kernel may leave in its middle, or the call writes one of the attributes.
     """
-    base = interpreter.context.base
+    substitutions = interpreter.context.base.substitutions
     for name, _, value in found:
         interpreter.state.locals[name] = value
-    base.substitutions += 1
+    around = len(substitutions)
+    substitutions += [name for name, _, _ in found]
     try:
         result = interpreter.call(function, args, keywords)
     finally:
-        base.substitutions -= 1
+        del substitutions[around:]
     for name, value, _ in found:
         interpreter.state.locals[name] = value
     return result
