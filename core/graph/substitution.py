@@ -16,7 +16,7 @@ def call_with_attribute(*args: Any, objects: Sequence[Any], name: str, values: S
 
     Args:
         objects: the objects.
-        name: the name of the attribute.
+        name: the name of the attribute, which the objects have themselves, not their classes.
         values: its value in each object during the call.
         function, args, keywords: the call.
     """

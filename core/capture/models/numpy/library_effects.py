@@ -44,8 +44,8 @@ def split_output(row: Optional[LibraryFunction], arguments: List[Abstract],
 
 def call_into(interpreter: Interpreter, row: LibraryFunction, out: Abstract, arguments: List[Abstract],
               keywords: Arguments, call: Callable[[], Abstract]) -> Abstract:
-    """A call with an output. ``call`` makes it without one, which is equivalent where the result is of the same type and
-    an output rounds no sums."""
+    """A call with an output. ``call`` makes it without one, which is equivalent where the result is of the same type,
+    and an output rounds no sums."""
     if not isinstance(out, Tensor) or out.type.ndim == 0 or not out.type.writeable:
         raise Break("PJ203", operand=describe(out))
     names = [name for name in row.path.split(".") if name != "ndarray"]
