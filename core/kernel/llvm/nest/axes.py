@@ -58,12 +58,17 @@ def with_rows_last(builder: Any, nest: Any, values: List[Any]) -> List[Any]:
     return values
 
 
+def can_collapse(nest: Any) -> bool:
+    """Whether `with_long_rows` may change the sizes of a nest."""
+    return nest.ndim > 1 and not nest.rolled and (nest.whole or not nest.sums)
+
+
 def with_long_rows(builder: Any, nest: Any, values: List[Any]) -> List[Any]:
     """Loop collapsing: the arguments with axes that are contiguous in every array merged into the last one.
 
     Each row costs time before its first vector, so fewer and longer rows are faster.
     """
-    if nest.ndim < 2 or nest.rolled or nest.sums and not nest.whole:
+    if not can_collapse(nest):
         return values
     last, sizes, holds = nest.ndim - 1, values[:nest.ndim], ir.Constant(I1, 1)
     arrays = moving(nest)[:-1 if nest.sums else None]

@@ -26,7 +26,14 @@ from pijit.core.kernel.llvm.nest import (
     reciprocal_division,
     several_sums,
 )
-from pijit.core.kernel.llvm.nest.axes import moving, with_long_rows, with_rows_last, write_parts, write_tiles
+from pijit.core.kernel.llvm.nest.axes import (
+    can_collapse,
+    moving,
+    with_long_rows,
+    with_rows_last,
+    write_parts,
+    write_tiles,
+)
 from pijit.core.kernel.llvm.nest.description import ANY, FAR, GATHER, LIKELY, STEPS, UNIT, ZERO, Nest, Step, can_share
 from pijit.core.kernel.llvm.nest.elements import (
     computed,
@@ -406,7 +413,8 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
         buffer = scalars.stop + 2 if nest.sums and len(values) > scalars.stop + sum(
             1 + 2 * axes for _, axes in nest.tables) + len(nest.rolled) else -1
         wide = not nest.sums and gains_by_width([step.operation for step in nest.steps])
-        shared = SharedWork(moving(nest), nest.ndim, units, nest.least, buffer, wide)
+        changed = nest.ndim if can_collapse(nest) else 0
+        shared = SharedWork(moving(nest), nest.ndim, units, nest.least, buffer, wide, changed)
         answer = write_shared(builder, nest, runtime, values, shared,
                               lambda inner, own: _Writer(inner, nest, own).write(),
                               lambda inner, own: with_long_rows(inner, nest, own))

@@ -57,6 +57,7 @@ class SharedWork(NamedTuple):
         least: the least work that threads share.
         buffer: the position of an address of which each thread has its own, or -1.
         wide: whether vectors are to be as wide as registers.
+        changed: how many sizes may be others for one thread. They are passed even if they are constants.
     """
 
     moving: Sequence[Any]
@@ -65,6 +66,7 @@ class SharedWork(NamedTuple):
     least: int
     buffer: int = -1
     wide: bool = False
+    changed: int = 0
 
 
 def write_shared(builder: Any, key: Any, runtime: Any, operands: List[Any], shared: SharedWork,
@@ -79,10 +81,10 @@ def write_shared(builder: Any, key: Any, runtime: Any, operands: List[Any], shar
         operands: the operands of the nest, sizes first.
         shared: the work, and how it is divided.
         write: writes the nest for operands, and returns its result.
-        alone: the operands for one thread.
+        alone: the operands for one thread. It may change those that are passed.
     """
     sizes, least = shared.sizes, shared.least
-    passed = [k for k, value in enumerate(operands) if not isinstance(value, ir.Constant)]
+    passed = [k for k, value in enumerate(operands) if k < shared.changed or not isinstance(value, ir.Constant)]
     written = vars(builder.module).setdefault("written_nests", {})
     given_kinds = tuple(str(value if isinstance(value, ir.Constant) else value.type) for value in operands)
     if (key, given_kinds) not in written:
