@@ -41,6 +41,7 @@ from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     ListElement,
+    MappedArray,
     Number,
     OpaqueObject,
     Tensor,
@@ -128,13 +129,16 @@ def compare(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstra
     return known if known is not None else _scalar_compare(interpreter, symbol, left, right)
 
 
-def inplace(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
-    """``left <symbol>= right``; an array is written and stays the same object."""
+def inplace(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract,
+            written: Optional[Abstract] = None) -> Abstract:
+    """``left <symbol>= right``; an array is written and stays the same object. ``written`` is the memmap whose memory
+    ``left`` is, if it is one."""
     if mapped_arrays.involves(left) or isinstance(left, Tensor) and mapped_arrays.involves(right):
         if symbol in ("**", "@"):
             raise Break("PJ202", operator=symbol)
-        return mapped_arrays.stored_into(interpreter, left, right,
-                                         lambda array, value: inplace(interpreter, symbol, array, value))
+        owner = left if isinstance(left, MappedArray) else None
+        return mapped_arrays.stored_into(interpreter, left, right, lambda array, value:
+                                         inplace(interpreter, symbol, array, value, owner))
     if symbol == "+" and pointer_class(left) is list and is_among(class_of(right), LENGTHENING):
         return updates.lengthen(interpreter, left, right)
     if symbol == "*" and pointer_class(left) is list:
@@ -151,7 +155,7 @@ def inplace(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstra
         raise Break("PJ203", operand="read-only array")
     if indexing.updates_picked(interpreter):
         return _updated(interpreter, ufunc, operands, left)
-    ufunc_call(interpreter, ufunc, operands, out=left, is_operator=True)
+    ufunc_call(interpreter, ufunc, operands, out=left, is_operator=True, written=written)
     return left
 
 
@@ -217,8 +221,11 @@ def _operand(interpreter: Interpreter, value: Abstract) -> Abstract:
 
 
 def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstract], out: Optional[Tensor] = None,
-               is_operator: bool = False) -> Abstract:
-    """A call of a NumPy ufunc on arrays and numbers, with the semantics of a function or of an operator."""
+               is_operator: bool = False, written: Optional[Abstract] = None) -> Abstract:
+    """A call of a NumPy ufunc on arrays and numbers, with the semantics of a function or of an operator.
+
+    ``written`` is the result that bytecode gets after an operator, if it is not ``out``.
+    """
     operands = [_operand(interpreter, value) for value in operands]
     questions = tuple(operand_of(value) for value in operands)
     result, types, loop = result_types.ufunc_result(ufunc, questions, out.type if out is not None else None)
@@ -230,7 +237,7 @@ def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstrac
         interpreter.emit("ufunc_into", [ssa_value(out)] + [conversions.any_value(interpreter, v) for v in operands],
                          None, attrs, exits=True)
         if reports:
-            interpreter.report(FlagReport(ufunc.__name__), out)
+            interpreter.report(FlagReport(ufunc.__name__), out if written is None else written)
         return out
     into = computed_into(interpreter.state, ufunc, operands, questions, result) if is_operator else ()
     if into:

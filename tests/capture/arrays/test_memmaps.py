@@ -400,6 +400,18 @@ def test_no_output(mapped):
     assert runs_kernels(jitted)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_operators_that_raise_flags_keep_the_object(mapped):
+    def f(m, y):
+        m /= 0.0
+        y[1:] /= 0.0
+        y -= m
+        return m, y
+
+    for seed in (1, 2):
+        assert runs_kernels(same_as_plain(f, mapped, lambda: mapped(seed=seed)))
+
+
 def test_arrays_that_are_keywords(mapped):
     jitted = same_as_plain(lambda m: (np.sum(a=m, axis=0), np.dot(a=m, b=m.T)), lambda: mapped((3, 4)))
     assert not jitted.state.failures
