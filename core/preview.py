@@ -95,9 +95,9 @@ def whole_graph(state: State, roots: Tuple[Any, ...], host_functions: Tuple[Any,
     analysed = state.analysed(function.__code__)
     static_roots = roots if has_static_shapes else None
     options = CaptureOptions(
-        specialisation=state.specialisation._replace(any_lengths=any_lengths), unrolling=unrolling, improved=abandons, ignored_flags=state.ignored_flags,
-        constant_globals=state.constant_globals, host_functions=host_functions, handlers=False, abandons=abandons,
-        static_roots=static_roots)
+        specialisation=state.specialisation._replace(any_lengths=any_lengths), unrolling=unrolling, improved=abandons,
+        ignored_flags=state.ignored_flags, constant_globals=state.constant_globals, host_functions=host_functions,
+        handlers=False, abandons=abandons, static_roots=static_roots)
     result = capture(CaptureRequest(analysed, roots, _hook.UNBOUND, ObservedKinds().profiles[0], options,
                                     inliner_of(state), None, state.hints))
     try:

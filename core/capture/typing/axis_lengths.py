@@ -11,7 +11,6 @@ from typing import Iterable, List, Optional, Sequence, Tuple, Union
 from pijit.core.capture.values.lattice import Abstract, Const, Number
 from pijit.core.graph.types import SEVERAL, Array, LengthHint, Type
 
-
 LONG = (2 ** 40, 2 ** 40 + 2 ** 20)
 """Lengths that stand for those of long axes. Constant slices select as many elements of both, or a part of the axis."""
 
