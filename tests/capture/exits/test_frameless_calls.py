@@ -1,5 +1,6 @@
 """Functions that one kernel computes: called without any frame, and with one as soon as bytecode has to go on."""
 
+import functools
 import operator
 import sys
 import traceback
@@ -130,17 +131,19 @@ def test_defaults_are_those_of_the_moment():
 
 
 def test_methods_and_free_variables():
+    whole = functools.partial(jitted, config=dict(WHOLE))
+
     class Model:
         def __init__(self):
             self.w, self.b = X + 1.0, Y + 0.0
 
-        @jitted
+        @whole
         def step(self, x, scale=2.0):
             return (x * self.w + self.b) * scale
 
     offset = Y * 3.0
 
-    @jitted
+    @whole
     def closed(x):
         return x * 2.0 + offset
 
