@@ -310,7 +310,7 @@ def several(x, c, n):
 def test_results_in_machine_code():
     x, c = np.arange(12.0).reshape(3, 4) % 5, np.arange(48.0).reshape(4, 3, 4)
     with fail_unless_captured():
-        j = check(several, x, c, 2, config={"backend": "numba"}, others=[
+        j = check(several, x, c, 2, config={"backend": "numba", "force_breaks": None}, others=[
             (x[::-1], c, 0), (x, c[:3], 1), (x, c, 9), (x * np.nan, c, 1), (x, c[:, ::-1], 1)])
     assert not pijit.explain(j, x, c, 2).breaks
 
