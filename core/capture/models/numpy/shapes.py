@@ -64,7 +64,7 @@ def unit_axes(interpreter: Interpreter, array: Tensor) -> FrozenSet[int]:
     Raises:
         Break: nothing is expected.
     """
-    known = interpreter.context.base.static_shape(interpreter.use(array).source)
+    known = interpreter.context.base.static_shape(interpreter.use(array))
     if known is not None:
         return frozenset(axis for axis, length in enumerate(known) if length == 1)
     expected = array.type.unit_axes
