@@ -198,7 +198,7 @@ def test_nested_loops(outer, inner):
 
 
 ONE_OF_TWO = {
-    "x[tuple(i.T)] + k.sum()": "i", "x[tuple([i[:, n] for n in range(i.shape[1])])] + k.sum()": "i", "x[tuple(i.astype(np.int32).T)] + k.sum()": "i",
+    "x[tuple(i.T)] + k.sum()": "i", "x[tuple((i.T * 1)[::-1])] + k.sum()": "i", "x[tuple(i.astype(np.int32).T)] + k.sum()": "i",
     "x[tuple((k[:, :1] * 0 + i).T)] + k.sum()": "i", "x[tuple(np.minimum(k, i[:, 1:]).T)] + i.sum()": "k", "x[tuple(np.sort(i, axis=1).T)] + k.sum()": "i",
     "x[tuple(np.stack((k[0], k[1])).T)] + i.sum()": "k", "x[tuple(np.zeros(k.shape, int).T)] + i.sum()": "k", "x[tuple(k.max(axis=0))] + i.sum()": "k",
     "x[tuple(np.concatenate((k, k)).T)] + i.sum()": "k", "x[tuple(np.roll(i, 1, axis=1).T)] + k.sum()": "i", "x[tuple(i[None][0].T)] + k.sum()": "i",
