@@ -140,10 +140,10 @@ def _unit_axes_guards(segments: Iterable[Captured]) -> List[Any]:
 
 
 def _length_guards(segments: SequenceType[Captured]) -> List[Any]:
-    """Guards on the axes from which the lengths follow on which segments rely.
+    """Guards on the axes that decide the lengths on which segments rely.
 
-    Other lengths would leave the kernels in each call. Where those axes are not known, or have no path from function
-    entry, the guards are on all axes that have such a length, and on all axes if none has it.
+    Other lengths would leave the kernels in each call. The axes of a length may be unknown, or their arrays may have no
+    path from function entry. Then the guards are on all axes of this length; if none has it, on all axes.
     """
     every: List[Any] = []
     found: List[Any] = []

@@ -91,7 +91,7 @@ class Captured:
         starts: the virtual objects at the start, by the paths to them.
         relies_on_ownership: whether it delays or drops stores into these, or knows that no other code stores into them.
         relies_on_unit_axes: whether it expects of computed arrays which axes have length 1.
-        expected: by integers of the graph, the values that they are expected to have because of lengths of arrays.
+        expected: the values that integers of the graph are expected to have because of lengths of arrays.
         relied_lengths: these values, with the axes from which they follow.
         confined: by the path to such an object, the number of references to it, which are all in the frame.
         number: the number of the kernel or re-entry in its function, from 1; 0: none.
