@@ -15,7 +15,7 @@ from pijit.core.capture.profile.range_unrolling import RangeUnrolling
 from pijit.core.capture.profile.samples import TypeSamples
 from pijit.core.capture.state.heap_locations import HeapLocation, Locations, scope_location
 from pijit.core.capture.values.budgets import CaptureBudget
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, OpaqueObject
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, OpaqueObject, Tensor
 from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.core.errors import Break
@@ -224,11 +224,11 @@ class CaptureContext:
         """The value of the inlined function if captured code made it; else None."""
         return None
 
-    def static_shape(self, source: Any) -> Optional[Tuple[int, ...]]:
-        """The shape of an array by its path from function entry, if the capture takes it as a constant; else None."""
-        if self.options.static_roots is None or source is None:
+    def static_shape(self, array: Tensor) -> Optional[Tuple[int, ...]]:
+        """The shape of an array, if the capture takes it as a constant, and knows an array of this shape; else None."""
+        if self.options.static_roots is None or array.shape_source is None:
             return None
-        shape: Tuple[int, ...] = source.fetch(*self.options.static_roots).shape
+        shape: Tuple[int, ...] = array.shape_source.fetch(*self.options.static_roots).shape
         return shape
 
     def arriving(self, value: Abstract) -> Abstract:

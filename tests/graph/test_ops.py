@@ -44,6 +44,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 HANDLERS = {
     "capture/models/numpy/library.py": ["OPERATIONS"],
     "graph/bounds_prover.py": ["_PROMISES"],
+    "graph/length_origins.py": ["_LENGTHS"],
     "graph/linear_forms.py": ["_FORMS", "_SPANS"],
     "graph/passes/eliminate_checks.py": ["_CHECKED"],
     "graph/reverse/adjoint.py": ["ADJOINTS"],

@@ -83,6 +83,17 @@ def test_wrong_shapes():
             function(x, i, u)
 
 
+@pytest.mark.parametrize("call", ["ops.scatter_nd(i, u, (4, 5))", "ops.tensor_scatter_div(x, i, u)", "ops.tensor_scatter_update(x, i, u)"])
+@pytest.mark.parametrize("u", [UPDATES[0], UPDATES])
+def test_indices_without_dimensions(call, u):
+    from pijit import ms
+
+    f, text = define(call), "%s: indices must have at least one dimension" % call[4:call.index("(")]
+    j = ms.jit(f)
+    for _ in range(3):
+        assert answer(j, *tensors(X, 1, u)) == answer(f, *tensors(X, 1, u)) == (ValueError, text)
+
+
 def test_types_of_updates():
     from pijit import ms
     from pijit.ms import ops

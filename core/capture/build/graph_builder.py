@@ -172,6 +172,7 @@ class GraphBuilder(AbstractInterpreter):
         alias_guards.note_pairs(self)
         ownership.note_confined(self)
         first.params = self.graph.inputs
+        self.captured.find_relied_lengths()
         return self.captured
 
     def _run_region_blocks(self) -> Dict[RegionBlock, FrameState]:
@@ -381,8 +382,8 @@ class GraphBuilder(AbstractInterpreter):
             raise Break("PJ213")
         self._note(value, condition)
 
-    def rely_on_length(self, length: int) -> None:
-        self.captured.relied_lengths.add(length)
+    def rely_on_length(self, word: Value, length: int) -> None:
+        self.captured.expected[word] = length
 
     def rely_on_unit_axes(self) -> None:
         self.captured.relies_on_unit_axes = True

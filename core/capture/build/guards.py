@@ -11,7 +11,7 @@ from typing import Sequence as SequenceType
 
 import numpy as np
 
-from pijit.core.capture.build.segment import Captured
+from pijit.core.capture.build.segment import Captured, SegmentFact
 from pijit.core.capture.values.base import Slice
 from pijit.core.capture.values.lattice import Const, Instance, Number, OpaqueObject, Tensor
 from pijit.core.capture.values.predicates import HasUnitAxes
@@ -140,17 +140,40 @@ def _unit_axes_guards(segments: Iterable[Captured]) -> List[Any]:
 
 
 def _length_guards(segments: SequenceType[Captured]) -> List[Any]:
-    """Guards on the axes that have a length on which segments rely; on all axes if none has it.
+    """Guards on the axes that decide the lengths on which segments rely.
 
-    The lengths of computed arrays follow from them. Other lengths would leave the kernels in each call.
+    Other lengths would leave the kernels in each call. The axes of a length may be unknown, or their arrays may have no
+    path from function entry. Then the guards are on all axes of this length; if none has it, on all axes.
     """
-    arrays = {fact.source: fact.value.type.lengths for captured in segments for fact in captured.facts.values()
-              if fact.source is not None and isinstance(fact.value, Tensor)}
-    axes = [AxisLength(source, axis, length, length) for source, lengths in arrays.items()
-            for axis, length in enumerate(lengths or ()) if length != SEVERAL]
-    wanted: Set[int] = set().union(*(captured.relied_lengths for captured in segments))
-    found = [guard for guard in axes if guard.least in wanted]
-    return axes if wanted - {guard.least for guard in found} else found
+    every: List[Any] = []
+    found: List[Any] = []
+    unknown: Set[int] = set()
+    for captured in segments:
+        axes = {fact.root: _axis_guards(fact) for fact in captured.facts.values()
+                if fact.source is not None and isinstance(fact.value, Tensor)}
+        every += [guard for guards in axes.values() for guard in guards.values()]
+        for relied in captured.relied_lengths:
+            if relied.axes is None or any(root not in axes for root, _ in relied.axes):
+                unknown.add(relied.length)
+            else:
+                found += [axes[root][axis] for root, axis in relied.axes if axis in axes[root]]
+    alike = [guard for guard in every if guard.least in unknown]
+    return _distinct(found + (every if unknown - {guard.least for guard in alike} else alike))
+
+
+def _axis_guards(fact: SegmentFact) -> Dict[int, AxisLength]:
+    """By axes of an array, the guard that it has the length that is expected; none where no length is expected."""
+    return {axis: AxisLength(fact.source, axis, length, length)
+            for axis, length in enumerate(fact.value.type.lengths or ()) if length != SEVERAL}
+
+
+def _distinct(guards: Iterable[Any]) -> List[Any]:
+    """Guards in their order, each once."""
+    found: List[Any] = []
+    for guard in guards:
+        if guard not in found:
+            found.append(guard)
+    return found
 
 
 def may_wait(program: GuardProgram) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, List, Set, Tuple, Union
+from typing import Any, Dict, FrozenSet, List, Optional, Set, Tuple, Union
 
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.instructions.predicates import is_return
@@ -11,7 +11,8 @@ from pijit.core.capture.values.budgets import CaptureBudget, size_of
 from pijit.core.capture.values.lattice import Const
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Graph, Op
+from pijit.core.graph.ir import Graph, Op, Value
+from pijit.core.graph.length_origins import LengthOrigins
 from pijit.core.named_tuples import NamedTuple
 
 
@@ -61,6 +62,16 @@ class AliasedPair(NamedTuple):
     same: bool
 
 
+class ReliedLength(NamedTuple):
+    """An integer on which a segment relies, and the axes of arrays from which it follows.
+
+    An axis is the path to its array from segment start, and its number. ``axes`` is None if they are not known.
+    """
+
+    length: int
+    axes: Optional[Tuple[Tuple[Any, int], ...]]
+
+
 class Captured:
     """A region with its graph and all that the linker, the guards and the reports need.
 
@@ -80,7 +91,8 @@ class Captured:
         starts: the virtual objects at the start, by the paths to them.
         relies_on_ownership: whether it delays or drops stores into these, or knows that no other code stores into them.
         relies_on_unit_axes: whether it expects of computed arrays which axes have length 1.
-        relied_lengths: the lengths that axes of arrays are expected to have.
+        expected: the values that integers of the graph are expected to have because of lengths of arrays.
+        relied_lengths: these values, with the axes from which they follow.
         confined: by the path to such an object, the number of references to it, which are all in the frame.
         number: the number of the kernel or re-entry in its function, from 1; 0: none.
         calls: the calls that were inlined.
@@ -104,7 +116,8 @@ class Captured:
         self.starts: Dict[Any, VirtualObject] = {}
         self.relies_on_ownership = False
         self.relies_on_unit_axes = False
-        self.relied_lengths: Set[int] = set()
+        self.expected: Dict[Value, int] = {}
+        self.relied_lengths: List[ReliedLength] = []
         self.confined: Dict[Any, int] = {}
         self.number = 0
         self.calls: Dict[InlinedCall, None] = {}
@@ -113,6 +126,16 @@ class Captured:
         """Note an operation of the graph. Raises Break or Exhausted beyond the size limit, see `check_size`."""
         self.size += size_of(op)
         budget.check_size(self.size, inlined)
+
+    def find_relied_lengths(self) -> None:
+        """Find the axes from which the expected integers follow; before passes replace values of the graph."""
+        if not self.expected:
+            return
+        origins, paths = LengthOrigins(self.graph), dict(zip(self.graph.inputs, self.inputs))
+        for word, length in self.expected.items():
+            axes = origins.axes(word)
+            self.relied_lengths.append(ReliedLength(
+                length, tuple((paths[array], axis) for array, axis in axes) if axes is not None else None))
 
     def renamed(self, name: str, number: int) -> Dict[str, str]:
         """Set the number and the graph's name; returns the new name by the old one."""

@@ -165,8 +165,8 @@ class Interpreter(Protocol):
     def rely_on_ownership(self, virtual: VirtualObject) -> None:
         """Note that no other code may read or write a virtual object, which an earlier segment may have made."""
 
-    def rely_on_length(self, length: int) -> None:
-        """Note that a length is expected to have this value, as the arrays from outside tell."""
+    def rely_on_length(self, word: Value, length: int) -> None:
+        """Note that an integer is expected to have this value, as the lengths of arrays from outside tell."""
 
     def rely_on_unit_axes(self) -> None:
         """Note that a computed array is expected to have length 1 on some axes, as the arrays from outside tell."""

@@ -80,17 +80,35 @@ class Number(TypedValue):
 class Tensor(TypedValue):
     """A NumPy array. If it is the view ``array[index]``, ``part`` is (the SSA value of the array, the index)."""
 
-    __slots__ = ("part",)
+    __slots__ = ("part", "_shape_source")
     python = np.ndarray
     type: Array
 
     def __init__(self, type: Array, value: Optional[Value] = None, source: Any = None, defined_at: int = -1) -> None:
         super().__init__(type, value, source, defined_at)
         self.part: Any = None
+        self._shape_source: Any = None
+
+    @property
+    def shape_source(self) -> Any:
+        """The path from function entry to an array of this shape: to this one, or to one that it was made of."""
+        return self.source if self.source is not None else self._shape_source
+
+    def carried_by(self, value: Optional[Value]) -> "Tensor":
+        return Tensor(self.type, value, self.source, self.defined_at).shaped_as(self)
+
+    def shaped_as(self, other: "Tensor") -> "Tensor":
+        """This array, which has the shape of another one."""
+        self._shape_source = other.shape_source
+        return self
 
     def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
-        if self == other or not isinstance(other, Tensor):
+        if not isinstance(other, Tensor):
             return super().joined_with(other, join)
+        if self == other:
+            source = self.source if self.source == other.source else None
+            same = Tensor(self.type, None, source, self.defined_at)
+            return same.shaped_as(self) if self.shape_source == other.shape_source else same
         joined = self.type.join(other.type)
         return Tensor(joined, defined_at=self.defined_at) if joined is not None else Unknown("PJ213", self.defined_at)
 

@@ -23,8 +23,10 @@ def places_of(name: str, shape: Tuple[int, ...], indices: Any, updates: Any) -> 
     """The positions in the last axis of `indices`, as an index of an array of this shape.
 
     Raises:
-        ValueError: the shape of the updates does not fit.
+        ValueError: the indices have no dimensions, or the shape of the updates does not fit.
     """
+    if not indices.ndim:
+        raise ValueError("{}: indices must have at least one dimension".format(name))
     depth = indices.ndim - 1 + len(shape) - updates.ndim
     if not 0 < depth <= len(shape) or indices.shape[-1] != depth or updates.shape != indices.shape[:-1] + shape[depth:]:
         raise ValueError("{}: updates must have the dimensions of indices without the last one, and then those of the "

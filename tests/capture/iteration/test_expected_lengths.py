@@ -195,3 +195,48 @@ def test_nested_loops(outer, inner):
     for _ in range(3):
         j(x, functions)
     assert not pijit.explain(j, x, functions).breaks, str(pijit.explain(j, x, functions))
+
+
+ONE_OF_TWO = {
+    "x[tuple(i.T)] + k.sum()": "i", "x[tuple((i.T * 1)[::-1])] + k.sum()": "i", "x[tuple(i.astype(np.int32).T)] + k.sum()": "i",
+    "x[tuple((k[:, :1] * 0 + i).T)] + k.sum()": "i", "x[tuple(np.minimum(k, i[:, 1:]).T)] + i.sum()": "k", "x[tuple(np.sort(i, axis=1).T)] + k.sum()": "i",
+    "x[tuple(np.stack((k[0], k[1])).T)] + i.sum()": "k", "x[tuple(np.zeros(k.shape, int).T)] + i.sum()": "k", "x[tuple(k.max(axis=0))] + i.sum()": "k",
+    "x[tuple(np.concatenate((k, k)).T)] + i.sum()": "k", "x[tuple(np.roll(i, 1, axis=1).T)] + k.sum()": "i", "x[tuple(i[None][0].T)] + k.sum()": "i",
+}
+
+
+@pytest.mark.parametrize("expression", sorted(ONE_OF_TWO))
+def test_guards_are_on_the_axes_that_decide(expression):
+    """Of two arrays of equal lengths, a guard is on the one whose length makes the tuple. The other's may change."""
+    f = define("def f(x, i, k):\n    return %s" % expression)
+    name = ONE_OF_TWO[expression]
+    given, other = {"i": PLACES % 3, "k": PLACES[::-1] % 3}, "ik".replace(name, "")
+    with fail_unless_captured():
+        j = jitted(f, {"force_breaks": None})
+        for _ in range(3):
+            j(X, given["i"], given["k"])
+        text = str(pijit.explain(j, X, given["i"], given["k"]))
+        assert "L['%s'].shape[1] == 2" % name in text and "L['%s'].shape[" % other not in text and "L['x'].shape[" not in text, text
+        check(f, X, given["i"], given["k"], others=[(X, given["i"][:, :1], given["k"]), (X, given["i"], given["k"][:, :1]), (X, given["i"][:3], given["k"][:3]), (X[:, :2], given["i"], given["k"])],
+              config={"force_breaks": None})
+
+
+def test_the_other_array_of_equal_length_changes():
+    j = jitted(define("def f(x, i, k):\n    return x[tuple(i.T)] + k.sum()"), {"force_breaks": None})
+    wide = np.column_stack((PLACES, PLACES))
+    assert_calls(j, [MISS, HIT, HIT, HIT, MISS],
+                 [(X, PLACES, PLACES), (X, PLACES, PLACES), (X, PLACES, wide), (X, PLACES, wide[:3]), (X, PLACES[:, :1], PLACES)])
+
+
+def test_lengths_that_no_array_decides():
+    """The length of an array of constant shape needs no guard. A length after branches follows from both of them."""
+    j = jitted(define("def f(x, i, k):\n    return x[tuple(np.zeros((2, 4), int))] + i.sum() + k.sum()"), {"force_breaks": None})
+    assert_calls(j, [MISS, HIT, HIT], [(X, PLACES, PLACES), (X, PLACES[:3], PLACES), (X[:2], PLACES, PLACES)])
+    assert ".shape[" not in str(pijit.explain(j, X, PLACES, PLACES))
+    f = define("def f(x, i, k):\n    if x[0, 0, 0] > 0:\n        i = k\n    return x[tuple((i * 1).T)] + k.sum()")
+    j = jitted(f, {"force_breaks": None})
+    for _ in range(2):
+        j(X, PLACES, PLACES)
+    text = str(pijit.explain(j, X, PLACES, PLACES))
+    assert "L['i'].shape[1] == 2" in text and "L['k'].shape[1] == 2" in text, text
+    check(f, X, PLACES, PLACES, others=[(X + 1, PLACES, PLACES), (X, PLACES[:, :1], PLACES), (X + 1, PLACES, PLACES[:, :1])])

@@ -32,7 +32,7 @@ def _itemsize(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
 
 @models_attributes(np.ndarray, "shape")
 def _shape(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
-    known = interpreter.context.base.static_shape(interpreter.use(owner).source)
+    known = interpreter.context.base.static_shape(interpreter.use(owner))
     return constructions.new_tuple(interpreter, list(map(Const, known)) if known is not None else [
         shapes.length(interpreter, owner, axis) for axis in range(owner.type.ndim)])
 

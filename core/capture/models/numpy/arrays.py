@@ -164,8 +164,7 @@ def call_astype(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     result = Array(dtype, model.type.ndim, order, lengths=model.type.lengths)
     value = interpreter.emit("alloc", words, result, {"fill": None, "order": order}, exits=True)
     interpreter.emit("assign", [value, ssa_value(model)], None, exits=True)
-    # Where shapes are constants, the source tells the shape of the result.
-    return Tensor(result, value, model.source if interpreter.context.options.static_roots is not None else None)
+    return Tensor(result, value).shaped_as(model)
 
 
 @models(np.full)

@@ -30,8 +30,8 @@ def require_expected(interpreter: Interpreter, value: Abstract) -> int:
     """The value of an int that is known or expected. A side exit ensures it."""
     wanted = cast(int, expected_number(value))
     if isinstance(value, Number):
-        interpreter.rely_on_length(wanted)
         words = [interpreter.word(value), interpreter.emit("const", [], WORD, {"value": wanted})]
+        interpreter.rely_on_length(words[0], wanted)
         interpreter.emit("require", [interpreter.emit("compare", words, FLAG, {"operator": "=="})], None, exits=True)
     return wanted
 
@@ -64,7 +64,7 @@ def unit_axes(interpreter: Interpreter, array: Tensor) -> FrozenSet[int]:
     Raises:
         Break: nothing is expected.
     """
-    known = interpreter.context.base.static_shape(interpreter.use(array).source)
+    known = interpreter.context.base.static_shape(interpreter.use(array))
     if known is not None:
         return frozenset(axis for axis, length in enumerate(known) if length == 1)
     expected = array.type.unit_axes

@@ -43,7 +43,7 @@ def call_len(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     only(arguments, keywords, "len", 1)
     value = arguments[0]
     if isinstance(value, Tensor) and value.type.ndim:
-        shape = interpreter.context.base.static_shape(interpreter.use(value).source)
+        shape = interpreter.context.base.static_shape(interpreter.use(value))
         return shapes.length(interpreter, value, 0) if shape is None else Const(shape[0])
     if is_text(value) and not (isinstance(value, Const) and value.source is None):
         return characters.text_length(interpreter, value)
