@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from typing import Dict, Tuple
 
+from tests.fuzz import constant_shapes
+
 Templates = Dict[str, Tuple[str, ...]]
 
 GROUPS = ("core", "matrices", "maths", "views", "containers", "objects", "helpers", "globals", "closures",
           "iteration",
           "errors", "output", "library", "complex", "builtins", "dtypes", "records", "texts", "local",
-          "lists", "grown", "factories", "draws")
+          "lists", "grown", "factories", "draws", constant_shapes.GROUP)
 
 # Expressions without slots, besides the names in scope.
 LEAVES: Dict[str, Tuple[str, ...]] = {
@@ -25,6 +27,7 @@ LEAVES: Dict[str, Tuple[str, ...]] = {
     "index": ("0", "-1", "1", "2", "-2"),
     "bound": ("3", "2", "4", "n", "len(x)"),
     "cond": ("flag", "n > 2"),
+    **constant_shapes.LEAVES,
 }
 
 VECTORS: Templates = {
@@ -245,6 +248,8 @@ EXPRESSIONS: Dict[str, Templates] = {
     "index": INDICES,
     "bound": BOUNDS, "cond": CONDITIONS,
 }
+for _kind, _templates in constant_shapes.EXPRESSIONS.items():
+    EXPRESSIONS.setdefault(_kind, {})[constant_shapes.GROUP] = _templates
 
 # Products of two scalars: ints would get too many digits for a run where loops repeat them.
 GROWING: Dict[str, Tuple[str, ...]] = {
