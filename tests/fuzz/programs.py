@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from hypothesis import strategies as st
 
+from tests.fuzz import constant_shapes
 from tests.fuzz.arguments import PARAMETERS, Calls
 from tests.fuzz.constant_shapes import COLUMNS, GROUP
 from tests.fuzz.expressions import GROUPS
@@ -23,6 +24,7 @@ MAX_LINES = 8  # statements that are in no other
 HELPER_STATEMENTS = 3
 MAX_GROUPS = 4
 DRAWN_GROUPS = GROUPS + (GROUP,) * 3  # many templates need more programs
+SURELY_BOUND = ("out", *constant_shapes.STARTS)  # the other names of `STARTS` may be unbound
 RETURNED = ("vec", "num", "int", "short", "mat", "tall", "few", "grid", "cube")
 # What only the main function has; its helpers may not mention it.
 _OWN = "|".join(PARAMETERS + ("rate", "inner", "times", "tally") + tuple(STARTS))
@@ -77,7 +79,8 @@ def _inner(draw: Callable[[Any], Any], writer: Writer, body: List[Node]) -> List
     used = [name for name in STARTS if (_uses_output(body) if name == "out" else mentions(name, text))]
     if "put" in used and "out" not in used:
         used.insert(0, "out")
-    nodes: List[Node] = [Line(writer.fill(STARTS[name], writer.scope("any"))) for name in used if name == "out" or not writer.chance(8)]
+    nodes: List[Node] = [Line(writer.fill(STARTS[name], writer.scope("any"))) for name in used
+                         if name in SURELY_BOUND or not writer.chance(8)]
     nodes += [LOCALS[name] for name in LOCALS if mentions(name, text)]
     if mentions("inner", text):
         scope = writer.scope("vec")
