@@ -1,6 +1,6 @@
 """Templates of the group "constants": arrays whose shapes are constants of the program, along all axes or along some.
 
-Kinds: `tall` (len(x) rows of a few columns), `few` (one such row), `grid` (four of them), `cube` (len(x) pairs of them),
+Kinds: `tall` (len(x) rows of a few columns), `few` (a single row), `grid` (four rows), `cube` (len(x) pairs of rows),
     `column` (the index of a column). The slot `{columns}` is the number of columns, one for each program.
 `expressions` and `statements` merge these tables into theirs. No template may read memory that it has not written.
 """

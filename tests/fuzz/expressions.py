@@ -2,6 +2,7 @@
 
 Kinds: `vec` (1-d, all of one length), `short` (one item less), `mat` (three rows of that length), `mask` (comparisons
     of vectors), `num` (any scalar), `int` (Python and NumPy ints), `index`, `bound` (a few loop rounds), `cond`.
+    `constant_shapes` has those of the group "constants".
 A slot `{kind}` is filled with an expression, `{kind!}` with the name of a variable that exists. The first templates
     are the ones that shrinking ends with. A program uses the group "core" and some of the others.
 """
