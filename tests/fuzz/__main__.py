@@ -13,6 +13,7 @@ from typing import Any, Dict, List, Optional
 from pijit.core import errors
 from tests import conftest  # noqa: F401 - it puts the installed pijit before the source tree
 from tests.fuzz.campaign import Campaign
+from tests.fuzz.expressions import GROUPS
 
 BATCH = 300  # programs for one seed
 
@@ -24,6 +25,9 @@ def parser() -> argparse.ArgumentParser:
     parsed.add_argument("--backend", choices=("python", "numba"), default="python",
                         help="what runs segments (python)")
     parsed.add_argument("--force-breaks", choices=("every",), default=None, help="break wherever that is possible")
+    parsed.add_argument("--groups", nargs="+", choices=GROUPS, default=(), metavar="GROUP",
+                        help="groups of templates that each program has, besides those that it draws: "
+                        + ", ".join(GROUPS))
     parsed.add_argument("--seed", type=int, default=1, help="of the first batch of {} programs; the others "
                         "follow (1)".format(BATCH))
     parsed.add_argument("--save", default=os.path.join(tempfile.gettempdir(), "pijit-fuzz"),
@@ -43,7 +47,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
     gc.freeze()  # the collector does not go through all that was imported, again and again
     gc.set_threshold(5000)
     running = os.path.join(options.save, "running.py")
-    campaign = Campaign(config, options.seconds, before=lambda text: _write(running, text))
+    campaign = Campaign(config, options.seconds, before=lambda text: _write(running, text),
+                        groups=options.groups)
     found = _batches(campaign, options.seed, options.save)
     os.remove(running)
     return 1 if found else 0

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
+from tests.fuzz.constant_shapes import COLUMNS
 from tests.fuzz.writer import mentions
 
-PARAMETERS = ("x", "y", "M", "s", "t", "n", "m", "flag", "xs", "pair", "d", "c", "box")
+PARAMETERS = ("x", "y", "M", "P", "edge", "s", "t", "n", "m", "flag", "xs", "pair", "d", "c", "box")
 
 _REAL = ("(0.5, -1.25, 3.0, 0.0)", "(1.0, 2.0, 4.0)", "(float('nan'), float('inf'), -0.0, 1.0)", "(3e4, -6e4, 0.1)")
 _WHOLE = ("(3, -1, 0, 7)", "(127, -128, 1)", "(1, 2, 4)")
@@ -29,6 +30,11 @@ VECTORS = ((1, "{}"), (1, "{}[::-1]"), (2, "{}[::2]"), (3, "{}.reshape(-1, 3)[:,
 ROWS = 3
 MATRICES = ((1, "{}.reshape(3, -1)"), (1, "{}.reshape(-1, 3).T"), (1, "{}.reshape(3, -1)[::-1]"),
             (1, "{}.reshape(3, -1)[:, ::-1]"), (2, "{}.reshape(6, -1)[::2]"), (1, "locked({}.reshape(3, -1))"))
+# Of arrays with a number of columns, which takes the place of `{columns}`; `{double}` is twice as many.
+TALL = ((1, "{{}}.reshape(-1, {columns})"), (1, "{{}}.reshape({columns}, -1).T"), (1, "{{}}.reshape(-1, {columns})[::-1]"),
+        (1, "{{}}.reshape(-1, {columns})[:, ::-1]"), (2, "{{}}.reshape(-1, {double})[:, ::2]"),
+        (2, "{{}}.reshape(-1, {columns})[::2]"), (2, "{{}}.reshape(-1, {double})[:, :{columns}]"),
+        (1, "locked({{}}.reshape(-1, {columns}))"), (1, "misaligned({{}}.reshape(-1, {columns}))"))
 
 SIZES = (7, 5, 3, 12, 2, 1, 0)
 NUMBERS = ("0.5", "2", "-3", "np.float64(0.25)", "0.0", "True", "np.float32(1.5)", "float('nan')", "2 ** 62",
@@ -62,14 +68,16 @@ class Calls:
         chance: True once in so many times.
         body: the source of all functions of the program.
         parameters: those that its function has.
+        columns: how many columns the function takes arrays with a few to have.
     """
 
     def __init__(self, choose: Callable[[Sequence[Any]], Any], chance: Callable[[int], bool], body: str,
-                 parameters: Sequence[str]) -> None:
+                 parameters: Sequence[str], columns: str) -> None:
         self._choose = choose
         self._chance = chance
         self._body = body
         self._parameters = parameters
+        self._columns = columns
         self._dtypes = tuple(name for name in DTYPES if name != "object" or not mentions("for|while", body))
         self._kept = {"xs": "LIST" if chance(4) else "", "box": "KEPT" if chance(4) else ""}
 
@@ -131,6 +139,15 @@ class Calls:
         if "x" in self._parameters and self._chance(8):
             return "np.broadcast_to(x, (3, x.shape[-1]))"
         return self._fresh(facts, MATRICES, ROWS)
+
+    def _P(self, facts: Facts, change: bool) -> str:  # noqa: N802 - the name of the parameter
+        columns = int(self._choose(COLUMNS) if change and self._chance(8) else self._columns)
+        layouts = [(factor, layout.format(columns=columns, double=2 * columns)) for factor, layout in TALL]
+        return self._fresh(facts, layouts, columns)
+
+    def _edge(self, facts: Facts, change: bool) -> str:
+        columns = self._choose(COLUMNS) if change and self._chance(8) else self._columns
+        return self._fresh(facts._replace(size=int(columns)), VECTORS[:3])
 
     def _s(self, facts: Facts, change: bool) -> str:
         return str(self._choose(NUMBERS if change else NUMBERS[:6]))

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 import warnings
-from typing import Any, Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
@@ -49,18 +49,20 @@ class Campaign:
         seconds: how long it may take.
         patience: how many seconds one program may take.
         before: called with each program as a script, before it runs.
+        groups: the groups of templates that each program has, besides those that it draws.
 
     Attributes:
         counts: what ran without a difference.
     """
 
     def __init__(self, config: Dict[str, Any], seconds: float, patience: float = 300.0,
-                 before: Optional[Callable[[str], None]] = None) -> None:
+                 before: Optional[Callable[[str], None]] = None, groups: Sequence[str] = ()) -> None:
         self.counts = Counts()
         self._config = config
         self._end = time.monotonic() + seconds
         self._patience = patience
         self._before = before
+        self._groups = tuple(groups)
         self._failures: List[Failure] = []
         self._shrunk: Dict[str, Optional[Exception]] = {}
 
@@ -81,7 +83,7 @@ class Campaign:
         @seed(number)
         @settings(max_examples=count, phases=PHASES, database=None, deadline=None, print_blob=False,
                   report_multiple_bugs=False, suppress_health_check=list(HealthCheck))
-        @given(programs())
+        @given(programs(self._groups))
         def each(source: str) -> None:
             self._each(source)
 

@@ -2,6 +2,7 @@
 
 Kinds: `vec` (1-d, all of one length), `short` (one item less), `mat` (three rows of that length), `mask` (comparisons
     of vectors), `num` (any scalar), `int` (Python and NumPy ints), `index`, `bound` (a few loop rounds), `cond`.
+    `constant_shapes` has those of the group "constants".
 A slot `{kind}` is filled with an expression, `{kind!}` with the name of a variable that exists. The first templates
     are the ones that shrinking ends with. A program uses the group "core" and some of the others.
 """
@@ -10,12 +11,14 @@ from __future__ import annotations
 
 from typing import Dict, Tuple
 
+from tests.fuzz import constant_shapes
+
 Templates = Dict[str, Tuple[str, ...]]
 
 GROUPS = ("core", "matrices", "maths", "views", "containers", "objects", "helpers", "globals", "closures",
           "iteration",
           "errors", "output", "library", "complex", "builtins", "dtypes", "records", "texts", "local",
-          "lists", "grown", "factories", "draws")
+          "lists", "grown", "factories", "draws", constant_shapes.GROUP)
 
 # Expressions without slots, besides the names in scope.
 LEAVES: Dict[str, Tuple[str, ...]] = {
@@ -25,6 +28,7 @@ LEAVES: Dict[str, Tuple[str, ...]] = {
     "index": ("0", "-1", "1", "2", "-2"),
     "bound": ("3", "2", "4", "n", "len(x)"),
     "cond": ("flag", "n > 2"),
+    **constant_shapes.LEAVES,
 }
 
 VECTORS: Templates = {
@@ -245,6 +249,8 @@ EXPRESSIONS: Dict[str, Templates] = {
     "index": INDICES,
     "bound": BOUNDS, "cond": CONDITIONS,
 }
+for _kind, _templates in constant_shapes.EXPRESSIONS.items():
+    EXPRESSIONS.setdefault(_kind, {})[constant_shapes.GROUP] = _templates
 
 # Products of two scalars: ints would get too many digits for a run where loops repeat them.
 GROWING: Dict[str, Tuple[str, ...]] = {

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from hypothesis import strategies as st
 
+from tests.fuzz import constant_shapes
 from tests.fuzz.arguments import PARAMETERS, Calls
+from tests.fuzz.constant_shapes import COLUMNS, GROUP
 from tests.fuzz.expressions import GROUPS
 from tests.fuzz.library import ARRAYS, DEFINITIONS, GLOBALS, IMPORTS
 from tests.fuzz.statements import HELPER, MAIN, STARTS
@@ -21,6 +23,9 @@ STATEMENTS = (8, 5, 14)  # in all, at most
 MAX_LINES = 8  # statements that are in no other
 HELPER_STATEMENTS = 3
 MAX_GROUPS = 4
+DRAWN_GROUPS = GROUPS + (GROUP,) * 3  # many templates need more programs
+SURELY_BOUND = ("out", *constant_shapes.STARTS)  # the other names of `STARTS` may be unbound
+RETURNED = ("vec", "num", "int", "short", "mat", "tall", "few", "grid", "cube")
 # What only the main function has; its helpers may not mention it.
 _OWN = "|".join(PARAMETERS + ("rate", "inner", "times", "tally") + tuple(STARTS))
 LOCALS: Dict[str, Node] = {
@@ -33,10 +38,16 @@ _HELPERS = (("h0", "def h0(v, k=2):", "vec", "|h0|h1|both"), ("h1", "def h1(v, k
 
 
 @st.composite
-def programs(draw: Callable[[Any], Any]) -> str:
-    """The source of a module with the functions ``f`` and ``call_*``, and ``CALLS``, the order of its calls."""
-    groups = _groups(draw)
-    writer = Writer(draw, groups, MAIN, draw(st.sampled_from(STATEMENTS)))
+def programs(draw: Callable[[Any], Any], always: Sequence[str] = ()) -> str:
+    """The source of a module with the functions ``f`` and ``call_*``, and ``CALLS``, the order of its calls.
+
+    Args:
+        draw: Hypothesis' function for drawing from a strategy.
+        always: groups of templates that each program has, besides those that it draws.
+    """
+    groups = _groups(draw, always)
+    columns = draw(st.sampled_from(COLUMNS)) if GROUP in groups else COLUMNS[0]
+    writer = Writer(draw, groups, MAIN, draw(st.sampled_from(STATEMENTS)), columns=columns)
     scope = writer.scope("any")
     body = writer.block(scope, MAX_LINES)
     body.append(Line("return " + ", ".join(_results(scope, body))))
@@ -46,18 +57,18 @@ def programs(draw: Callable[[Any], Any]) -> str:
     if mentions("rate", render(body)):
         main = [Compound(("def make(rate):", main + [Line("return f")])), Line("f = make(0.5)")]
     functions = "\n\n".join(_helpers(draw, groups, render(main)) + [render(main)])
-    calls = Calls(writer.choose, writer.chance, functions, parameters)
+    calls = Calls(writer.choose, writer.chance, functions, parameters, columns)
     return _module(functions, calls, draw(st.integers(1, 4)))
 
 
-def _groups(draw: Callable[[Any], Any]) -> Tuple[str, ...]:
-    chosen = {GROUPS[draw(st.integers(0, len(GROUPS) - 1))] for _ in range(draw(st.integers(0, MAX_GROUPS)))}
-    return tuple(group for group in GROUPS if group == "core" or group in chosen)
+def _groups(draw: Callable[[Any], Any], always: Sequence[str]) -> Tuple[str, ...]:
+    chosen = {draw(st.sampled_from(DRAWN_GROUPS)) for _ in range(draw(st.integers(0, MAX_GROUPS)))}
+    return tuple(group for group in GROUPS if group == "core" or group in always or group in chosen)
 
 
 def _results(scope: Scope, body: List[Node]) -> List[str]:
     """The names that the function returns: all that are surely bound and occur in it."""
-    names = [name for kind in ("vec", "num", "int", "short", "mat") for name in scope.names.get(kind, ())]
+    names = [name for kind in RETURNED for name in scope.names.get(kind, ())]
     names += ["out"] if _uses_output(body) else []
     return [name for name in names if mentions(name, render(body))] or ["x"]
 
@@ -68,7 +79,8 @@ def _inner(draw: Callable[[Any], Any], writer: Writer, body: List[Node]) -> List
     used = [name for name in STARTS if (_uses_output(body) if name == "out" else mentions(name, text))]
     if "put" in used and "out" not in used:
         used.insert(0, "out")
-    nodes: List[Node] = [Line(STARTS[name]) for name in used if name == "out" or not writer.chance(8)]
+    nodes: List[Node] = [Line(writer.fill(STARTS[name], writer.scope("any"))) for name in used
+                         if name in SURELY_BOUND or not writer.chance(8)]
     nodes += [LOCALS[name] for name in LOCALS if mentions(name, text)]
     if mentions("inner", text):
         scope = writer.scope("vec")

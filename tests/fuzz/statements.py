@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Dict, NamedTuple, Tuple
 
+from tests.fuzz import constant_shapes
 from tests.fuzz.expressions import Templates
 
 SIMPLE: Templates = {
@@ -151,6 +152,7 @@ SIMPLE: Templates = {
     "output": ("print({num})", "out.append({num})", "put = out.append; put({num})", "put({num})",
                "print({int}, {num}, sep='-')", "out.append({vec})", "print({vec}.shape)",
                "out.append(({int}, {num}))", "print({vec})", 'print(f"{({num}):}")', "out.append('%s' % {num})"),
+    constant_shapes.GROUP: constant_shapes.STATEMENTS,
 }
 
 LOOPS: Templates = {
@@ -181,6 +183,7 @@ LOOPS: Templates = {
                    "for {vec=}, {vec=} in zip(xs, pair):", "for {vec=} in reversed(xs):",
                    "for key, {vec=} in d.items():",
                    "for key in d:", "for key, {num=} in sorted(c.items()):"),
+    constant_shapes.GROUP: constant_shapes.LOOPS,
 }
 
 CONTEXTS: Templates = {
@@ -203,9 +206,9 @@ STARTS: Dict[str, str] = {
     "out": "out = []", "part": "part = slice(1, None)", "queue": "queue = deque([s, t])", "heap": "heap = [0.5]",
     "got": "got = []", "pairs": "pairs = []", "put": "put = out.append", "step": "step = box.mixed",
     "word": "word = 'a,b'", "point": "point = Vec(x, s)", "rng": "rng = np.random.default_rng(7)",
-    "gen": "gen = np.random.RandomState(3)",
+    "gen": "gen = np.random.RandomState(3)", **constant_shapes.STARTS,
 }
-"""Names that templates use as they are, and what binds them where a function begins."""
+"""Names that templates use as they are, and what binds them where a function begins: templates without expressions."""
 
 RETURNS = {"vec": "return {vec}", "num": "return {num}", "any": "return {vec}, {num}"}
 
@@ -218,7 +221,8 @@ class Variables(NamedTuple):
 
 
 MAIN = Variables({"vec": ("x", "y", "u", "v"), "num": ("s", "t", "a", "b"), "int": ("m", "k"), "short": ("p", "q"),
-                  "mat": ("M", "W"), "loop": ("i", "j", "l")},
-                 {"vec": ("x", "y"), "num": ("s", "t"), "int": ("m", "n"), "mat": ("M",)})
+                  "mat": ("M", "W"), "loop": ("i", "j", "l"), **constant_shapes.BOUND},
+                 {"vec": ("x", "y"), "num": ("s", "t"), "int": ("m", "n"), "mat": ("M",),
+                  **constant_shapes.PARAMETERS})
 HELPER = Variables({"vec": ("v", "w"), "num": ("k", "r"), "int": ("g",), "short": ("p",), "loop": ("i", "j")},
                    {"vec": ("v",), "num": ("k",), "int": ("len(v)",)})

@@ -1,5 +1,6 @@
 """A fixed set of generated programs; `python -m tests.fuzz` runs others for as long as wanted."""
 
+import re
 import subprocess
 import sys
 
@@ -15,14 +16,15 @@ PYTHON = {"backend": "python"}
 BREAKS = {"backend": "python", "force_breaks": "every"}
 NUMBA = {"backend": "numba"}
 
-# A seed, how many programs it gives, and after how many seconds the rest of them is left out.
-RUNS = {"python": (PYTHON, 1, 120, 30), "breaks": (BREAKS, 2, 45, 20), "numba": (NUMBA, 3, 45, 30)}
+# A seed, how many programs it gives, after how many seconds the rest of them is left out, and groups that all have.
+RUNS = {"python": (PYTHON, 1, 120, 30, ()), "breaks": (BREAKS, 2, 45, 20, ()), "numba": (NUMBA, 3, 45, 30, ()),
+        "constants": (NUMBA, 4, 30, 20, ("constants",))}
 
 
 @pytest.mark.parametrize("mode", sorted(RUNS))
 def test_generated_programs_do_the_same_with_pijit(mode):
-    config, seed, programs, seconds = RUNS[mode]
-    campaign = Campaign(config, seconds)
+    config, seed, programs, seconds, groups = RUNS[mode]
+    campaign = Campaign(config, seconds, groups=groups)
     failure = campaign.batch(seed, programs)
     assert failure is None, str(failure)
     counts = campaign.counts
@@ -31,11 +33,11 @@ def test_generated_programs_do_the_same_with_pijit(mode):
         assert counts.errors < counts.calls / 2, str(counts)
 
 
-def sources(seed, count, monkeypatch):
+def sources(seed, count, monkeypatch, groups=()):
     """The programs of a seed."""
     seen = []
     monkeypatch.setattr(campaigns, "run", lambda source, config, counts: seen.append(source))
-    assert Campaign(PYTHON, 60).batch(seed, count) is None
+    assert Campaign(PYTHON, 60, groups=groups).batch(seed, count) is None
     return seen
 
 
@@ -43,8 +45,13 @@ def test_a_seed_gives_the_same_programs_each_time(monkeypatch):
     assert sources(5, 30, monkeypatch) == sources(5, 30, monkeypatch) != sources(6, 30, monkeypatch)
 
 
-def test_every_program_compiles_and_makes_its_arguments(monkeypatch):
-    for source in sources(7, 200, monkeypatch):
+def test_groups_that_every_program_has(monkeypatch):
+    assert len([source for source in sources(8, 100, monkeypatch, ("constants",)) if re.search(r"\b[PFBQR]\b", source)]) > 40
+
+
+@pytest.mark.parametrize("groups", [(), ("constants",)])
+def test_every_program_compiles_and_makes_its_arguments(groups, monkeypatch):
+    for source in sources(7, 200, monkeypatch, groups):
         module = {}
         exec(source, module)
         for call in module["CALLS"]:

@@ -59,15 +59,17 @@ class Writer:
         variables: the names it may bind and begins with.
         budget: how many statements it may write.
         barred: names, separated by ``|``, that its templates may not mention.
+        columns: the number of columns of arrays with a few.
     """
 
     def __init__(self, draw: Callable[[Any], Any], groups: Sequence[str], variables: Variables, budget: int,
-                 barred: str = "") -> None:
+                 barred: str = "", columns: str = "3") -> None:
         self._draw = draw
         self._groups = groups
         self._variables = variables
         self._budget = budget
         self._barred = barred
+        self._columns = columns
         self._tables: Dict[int, Tuple[str, ...]] = {}
 
     def scope(self, result: str, loops: int = 0) -> Scope:
@@ -109,6 +111,8 @@ class Writer:
 
         def slot(match: Any) -> str:
             kind, mark = match.groups()
+            if kind == "columns":
+                return self._columns
             if mark == "=":
                 name = self.choose(self._variables.bound[kind])
                 bound.append((kind, name))

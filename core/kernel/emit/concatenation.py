@@ -5,6 +5,7 @@ The numba emitter calls these writers through ARRAY_OPERATIONS.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, List, Sequence
 
 from pijit.core.graph.ir import Op
@@ -36,13 +37,21 @@ def write_concatenate(emitter: KernelEmitter, op: Op) -> None:
 
 
 def _require_order(emitter: KernelEmitter, op: Op, array: ArrayVariable) -> None:
-    """Leave if a stride of an array is larger than that of an axis before it; new axes have the stride 0."""
-    if array.type.layout == "C":
+    """Leave if a stride of an array is larger than that of an axis before it.
+
+    As in NumPy, axes of length 1 do not count, and those of an empty array do, with the strides that NumPy shows.
+    """
+    if array.type.layout == "C" and array.shown == array.strides:
         return
-    strides = [emitter.pure("choose({0} < 0, isub(0, {0}), {0})".format(stride)) for stride in array.strides
-               if stride.value != 0]
-    for outer, inner in zip(strides, strides[1:]):
-        emitter.guard_once(op, "%s < %s" % (outer, inner))
+    axes = [axis for axis in zip(array.shape, array.shown) if axis[0].value != 1]
+    for (outer_size, outer), (inner_size, inner) in combinations(axes, 2):
+        emitter.guard_once(op, "%s < %s and %s != 1 and %s != 1" % (
+            _distance(emitter, outer), _distance(emitter, inner), outer_size, inner_size))
+
+
+def _distance(emitter: KernelEmitter, stride: Operand) -> Operand:
+    """The absolute value of a stride."""
+    return emitter.pure("choose({0} < 0, isub(0, {0}), {0})".format(stride))
 
 
 def write_roll(emitter: KernelEmitter, op: Op) -> None:

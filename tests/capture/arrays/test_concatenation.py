@@ -130,3 +130,29 @@ def test_stacks_of_grids():
     others = [(GRID, GRID[::-1]), (GRID[:, :1].copy(), GRID[:, 1:2]), (GRID, GRID[:3]), (GRID[:0], GRID[:0]),
               (GRID.T, GRID.T), (np.ones((200, 9)), np.ones((200, 9)))]
     check(f, GRID, GRID + 1.0, others=others, calls=2)
+
+
+def turned(x):
+    return np.concatenate((x[:, 1:], x[:, :1]), axis=1), np.concatenate((x[2:], x[:2]))
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (1, 3), (2, 1), (1, 1), (5, 1)])
+@fail_unless_captured(1)
+def test_empty_parts_have_an_order(shape):
+    """NumPy looks at all strides of an empty array, also at those of a column whose part it is."""
+    x = np.random.RandomState(0).standard_normal(40)
+    strides = [(8, 24), (24, 8), (8, 8), (16, 8), (8, -8), (-8, 16), (0, 8), (8, 0)]
+    check(turned, x[:15].reshape(5, 3), others=[(np.lib.stride_tricks.as_strided(x[20:], shape, one),) for one in strides])
+
+
+def joined_cubes(x, y):
+    return np.concatenate((x, y), axis=2), np.concatenate((x, y), axis=0)
+
+
+@fail_unless_captured(1)
+def test_axes_of_length_1_between_others_have_no_order():
+    x = np.random.RandomState(0).standard_normal((4, 1, 3))
+    odd = np.lib.stride_tricks.as_strided(x, x.shape, (24, 800, 8))
+    turned_odd = np.lib.stride_tricks.as_strided(x, (3, 1, 3), (8, 16, 24))
+    others = [(odd, odd), (turned_odd, turned_odd), (turned_odd, x[:3]), (x[:, :0], x[:, :0]), (odd[::2], odd[::2])]
+    check(joined_cubes, x, x, others=others)
