@@ -7,8 +7,9 @@ A wrong handler, a stack lower than a handler expects, or a load of a variable w
 from __future__ import annotations
 
 import dis
+from functools import lru_cache, partial
 from types import CodeType
-from typing import TYPE_CHECKING, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import TYPE_CHECKING, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from pijit.core.bytecode.analysis.definite_assignment_311 import unproved_loads
 from pijit.core.bytecode.codec.decode import Function, decode
@@ -26,6 +27,10 @@ _NAME_SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": int("END_FOR" in dis.opmap), "LOA
 _SILENT = frozenset(
     """NOP RESUME LOAD_CONST STORE_FAST LOAD_FAST DELETE_FAST LOAD_FAST_AND_CLEAR PUSH_NULL POP_TOP COPY SWAP
     JUMP_FORWARD JUMP_BACKWARD_NO_INTERRUPT""".split())
+
+
+# Levels of nested handlers that tell instructions apart (see `_matched`). The first value that finds all is used.
+_DEPTHS_COMPARED = (None, 1)
 
 
 class _Row(NamedTuple):
@@ -65,19 +70,27 @@ class _Reading:
         Inserted code may repeat instructions of the original. Their handlers tell them apart, if these are unchanged.
         """
         if self._places is None:
-            self._places = self._matched(_has_same_handler)
-            if len(self._places) < len(self.original.instructions):
-                self._places = self._matched(lambda instr, ours: True)
+            self._places = next(filter(self._is_complete, map(self._matched, _DEPTHS_COMPARED)), self._matched(0))
         return self._places
 
-    def _matched(self, also: Callable[[Instr, Instr], bool]) -> List[int]:
-        """The first indices, in order, whose instructions are the same and fulfil a condition."""
+    def _is_complete(self, places: List[int]) -> bool:
+        return len(places) == len(self.original.instructions)
+
+    def _matched(self, levels: Optional[int]) -> List[int]:
+        """The first indices, in order, whose instructions and depths of handlers are the same.
+
+        Args:
+            levels: how many levels of nested handlers are compared; None: all.
+        """
+        depths = lru_cache(maxsize=None)(partial(_handler_depths, self.original.instructions))
+        ours_depths = lru_cache(maxsize=None)(partial(_handler_depths, self.ours))
         more = self.code.co_nlocals - self.original.code.co_nlocals
         found: List[int] = []
         at = 0
         for instr in self.original.instructions:
+            wanted = depths(instr.entry)[:levels]
             while at < len(self.ours) and not (_is_same(instr, self.ours[at], self.original, more)
-                                               and also(instr, self.ours[at])):
+                                               and ours_depths(self.ours[at].entry)[:levels] == wanted):
                 at += 1
             if at == len(self.ours):
                 break
@@ -120,11 +133,13 @@ def _is_same(instr: Instr, ours: Instr, original: Function, more: int) -> bool:
     return instr.target is not None or instr.opcode in SLOT_PAIRS or raw == ours.raw
 
 
-def _has_same_handler(instr: Instr, ours: Instr) -> bool:
-    """Whether both have a handler with the same depth, or none; the handler's target is checked later."""
-    if instr.entry is None or ours.entry is None:
-        return instr.entry is ours.entry
-    return (instr.entry.depth, instr.entry.lasti) == (ours.entry.depth, ours.entry.lasti)
+def _handler_depths(instructions: Sequence[Instr], entry: Optional[ExceptionEntry]) -> Tuple[Tuple[int, bool], ...]:
+    """The depths of a handler, of the handler's own handler, and so on. The targets are checked later."""
+    depths: Dict[int, Tuple[int, bool]] = {}
+    while entry is not None and entry.target not in depths:
+        depths[entry.target] = entry.depth, entry.lasti
+        entry = instructions[entry.target].entry
+    return tuple(depths.values())
 
 
 def _wrong_indices(reading: _Reading) -> Optional[str]:

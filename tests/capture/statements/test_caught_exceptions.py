@@ -441,3 +441,23 @@ def test_loops_in_handlers_over_lists_that_they_made():
     others = [([0, 0],), ([[1, 2], [3, 4]],), (np.arange(3.0),), (5.0,)]
     for first in ([0, 0], [np.array([1.0, 2.0]), np.array([1.0])], ["1", "2"]):
         check(padded, first, others=others, config={"backend": "python", "perf_statistics": False})
+
+
+def handlers_of_equal_depth(x, y, z):
+    for _ in range(1, len(x) - 1):
+        try:
+            try:
+                x[1:] = x[1:] + unknown[0]  # noqa: F821
+            finally:
+                w = x * 2.0
+                z[:] = y + 1.0
+        except Exception:
+            v = x * 2.0
+            absent.append(v + w)  # noqa: F821
+        finally:
+            pass
+
+
+def test_a_repeated_instruction_before_one_with_another_handler():
+    """The block of `finally` ends with the same NOP as the statement before; only their handlers' handlers differ."""
+    check(handlers_of_equal_depth, np.arange(7.0), np.arange(7.0), np.zeros((3, 7)))
