@@ -25,7 +25,7 @@ def _parser() -> argparse.ArgumentParser:
     from pijit.cli.commands import BACKEND, CHECK
 
     parser = _Parser(prog="%%" + MAGIC, add_help=False)
-    parser.add_argument("--report", action="store_true", help="show a report on each function that was called")
+    parser.add_argument("--report", action="store_true", help="report on functions that were called and on loops outside functions")
     for names, keywords in (CHECK, BACKEND):
         parser.add_argument(*names, **keywords)
     return parser
@@ -73,8 +73,6 @@ class CellRunner:
         return result
 
     def _run(self, cell: str, program: Any) -> Any:
-        from pijit.cli.program import decorate
-
         shell = self._shell
         source = shell.transform_cell(cell)
         name = shell.compile.cache(source, shell.execution_count)  # tracebacks and reports find the source by it
@@ -82,7 +80,7 @@ class CellRunner:
         last: List[Any] = []
         if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";"):
             last = [tree.body.pop()]
-        decorate(tree.body)
+        program.prepare(tree.body, name)
         exec(compile(tree, name, "exec", shell.compile.flags, True), shell.user_ns)
         if not last:
             return None

@@ -58,7 +58,7 @@ def compiled_for() -> Dict[str, str]:
 def pack(path: str, keys: Iterable[str]) -> int:
     """Write an archive of the kernels with these keys that are on disk. Returns their number. Raises OSError."""
     found = [(key, code) for key in keys for code in [find(key)] if code is not None]
-    temporary = "%s.%d" % (path, os.getpid())
+    temporary = "%s.%s" % (path, os.urandom(6).hex())  # no file that a killed process has left has this name
     try:
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file, \
                 tarfile.open(fileobj=file, mode="w") as archive:

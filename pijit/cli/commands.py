@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from typing import Any, Callable, Dict, List, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from pijit import logs, options
 from pijit.cli.kernel_files import look_after_cache, write_archive
@@ -44,7 +44,7 @@ CHECK = (("--check",), {"action": "store_true", "help": "compare each call with 
 INTERPRET = (("--interpret",), {"default": "", "metavar": "KERNELS", "help": "kernels to run as bytecode, by name"})
 KERNELS = (("--kernels",), {"metavar": "FILE", "help": argparse.SUPPRESS})
 EAGER = (("--eager",), {"action": "store_true", "help": "compile each function at its first call"})
-TO = (("--to",), {"metavar": "FILE", "required": True, "help": "the archive of kernels to write"})
+TO = (("--to",), {"metavar": "FILE", "help": "the archive of kernels to write; before the script or at the very end"})
 PROFILE = (("--profile",), {"action": "store_true", "help": "print where the time of the functions went"})
 REPORT = (("--report",), {"metavar": "FILE", "help": "write a page on what was compiled"})
 
@@ -77,6 +77,11 @@ def explain_program(arguments: List[str]) -> int:
 def compile_program(arguments: List[str]) -> int:
     """`python -m pijit compile script.py --to cache.tar`: run it, and pack the kernels that it used."""
     known = _parsed("compile", arguments, TO, *SCRIPT)
+    if known.to is None:
+        known.to, known.arguments = _last_option("--to", known.arguments)
+    if not known.to:
+        sys.stderr.write("python -m pijit compile: --to FILE is missing; it names the archive to write\n")
+        return 2
     path = os.path.abspath(known.to)  # the program may change the working directory
     written = []
 
@@ -84,6 +89,15 @@ def compile_program(arguments: List[str]) -> int:
         written.append(write_archive(path, None))
 
     return _run(known, write) or max(written, default=0)
+
+
+def _last_option(name: str, arguments: List[str]) -> Tuple[Optional[str], List[str]]:
+    """The value of an option that ends a program's arguments, or None, and the arguments before the option."""
+    if len(arguments) > 1 and arguments[-2] == name:
+        return arguments[-1], arguments[:-2]
+    if arguments and arguments[-1].startswith(name + "="):
+        return arguments[-1][len(name) + 1:], arguments[:-1]
+    return None, arguments
 
 
 def _budget() -> Any:

@@ -128,9 +128,13 @@ class Program:
             tree = ast.parse(source, path)
         except SyntaxError as error:
             raise error.with_traceback(None)  # Python does not show the line in `ast`
-        self.loops += ((path, lines) for lines in module_loops(tree.body))
-        decorate(tree.body)
+        self.prepare(tree.body, path)
         return compile(tree, path, "exec", dont_inherit=True)
+
+    def prepare(self, body: Sequence[Any], path: str) -> None:
+        """Decorate the functions that a module's statements define, and note their loops for `reports`."""
+        self.loops += ((path, lines) for lines in module_loops(body))
+        decorate(body)
 
     def reports(self) -> List[Report]:
         """Reports on the functions that were called or inlined into called ones and on module-level loops, by file and

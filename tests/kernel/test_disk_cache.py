@@ -3,9 +3,9 @@
 import contextlib
 import fcntl
 import io
-import json
 import logging
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -15,6 +15,7 @@ import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 import pytest
+from another_user import NOBODY, as_a_user, as_root
 from kernel_graphs import Builder
 
 from pijit.__main__ import main
@@ -29,7 +30,6 @@ from pijit.core.kernel.options import PLAIN
 from pijit.core.kernel.plan.kernel_plan import make_plan
 
 KEY, OTHER = "ab" * 32, "cd" * 32
-NOBODY = 65534
 
 
 @pytest.fixture
@@ -105,26 +105,6 @@ def test_what_belongs_to_another_user_is_not_used(kept, monkeypatch, caplog):
     assert kept.load(KEY) is None and "the folder belongs to another user" in lines(caplog)[0]
 
 
-def as_a_user(work):
-    """What a function returns, run in a process of a user who is not root: root may write anywhere."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            if os.geteuid() == 0:
-                os.setgroups([])
-                os.setgid(NOBODY)
-                os.setuid(NOBODY)
-            os.write(writer, json.dumps(work()).encode())
-        finally:
-            os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as file:
-        answer = file.read()
-    os.waitpid(child, 0)
-    return json.loads(answer)
-
-
 @pytest.fixture
 def users(kept, monkeypatch):
     """A store in a folder of that user's, below one that it can reach."""
@@ -167,7 +147,7 @@ def test_what_cannot_be_removed_is_counted(users):
     assert "removed 1 kernel " in printed and "1 kernel could not be removed" in printed
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="root alone gives folders away")
+@as_root
 @pytest.mark.parametrize("mode", [0o700, 0o755])
 def test_a_folder_of_root_is_not_the_users(users, caplog, mode):
     caplog.set_level(logging.INFO)
@@ -194,6 +174,30 @@ def test_a_full_disk_leaves_nothing_behind(kept, monkeypatch, caplog):
     monkeypatch.setattr(os, "replace", full)
     kept.save(KEY, b"code")
     assert os.listdir(kept.path) == [] and "No space left" in lines(caplog)[0]
+
+
+@pytest.mark.parametrize("step", ["fdopen", "replace"])
+def test_a_process_that_is_killed_while_it_writes_leaves_nothing_that_is_read(kept, caplog, step):
+    kept.save(OTHER, b"another")
+
+    def killed(descriptor, *args, **names):
+        if step == "fdopen":
+            os.write(descriptor, WHOLE[:20])
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    child = os.fork()
+    if child == 0:
+        setattr(os, step, killed)
+        kept.save(KEY, b"code")
+        os._exit(1)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    torn, = [name for name in os.listdir(kept.path) if name.startswith(".")]
+    assert kept.load(KEY) is None and kept.load(OTHER) == b"another" and kept.contents().kernels == 1
+    kept.save(KEY, b"code")
+    assert kept.load(KEY) == b"code" and kept.contents().kernels == 2 and not lines(caplog)
+    os.utime(os.path.join(kept.path, torn), (1, 1))
+    kept.contents()
+    assert torn not in os.listdir(kept.path), "it goes when no process can still be writing it"
 
 
 def test_the_oldest_go_first(kept, monkeypatch):

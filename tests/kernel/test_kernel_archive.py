@@ -3,7 +3,9 @@
 import io
 import json
 import os
+import signal
 import tarfile
+import threading
 
 import pytest
 
@@ -105,6 +107,17 @@ def test_an_archive_that_cannot_be_written_leaves_nothing(archive, tmp_path, mon
     with pytest.raises(OSError, match="No space"):
         kernel_archive.pack(str(tmp_path / "new.tar"), [])
     assert not [name for name in os.listdir(str(tmp_path)) if name.startswith("new")]
+
+
+def test_a_process_that_is_killed_while_it_writes_an_archive_stops_no_later_one(archive, tmp_path, monkeypatch):
+    target, child = str(tmp_path / "new.tar"), os.fork()
+    monkeypatch.setattr(os, "getpid", lambda: 7)  # in containers programs often have the same number
+    if child == 0:
+        monkeypatch.setattr(os, "replace", lambda *args: signal.pthread_kill(threading.get_ident(), signal.SIGKILL))
+        kernel_archive.pack(target, [])
+        os._exit(1)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL and not os.path.exists(target)
+    assert kernel_archive.pack(target, []) == 0 and kernel_archive.unpack(target).refused == []
 
 
 def test_shared_folders_are_read_and_never_written(tmp_path, monkeypatch):

@@ -4,13 +4,12 @@ import os
 import stat
 
 import pytest
+from another_user import NOBODY, as_root
 
 from pijit.__main__ import main
 from pijit.core.kernel import disk_cache, file_ownership
 
 KEY = "ab" * 32
-NOBODY = 65534
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="root alone gives folders away")
 
 
 @pytest.fixture

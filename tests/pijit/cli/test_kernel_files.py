@@ -46,6 +46,17 @@ def test_a_program_is_compiled_for_another_machine(run, tmp_path):
     assert run("two", "program.py") == (0, "1.75 False\n", "")
 
 
+@pytest.mark.parametrize("given, got", [
+    (["program.py", "one", "--to", "kernels.tar"], ["one"]), (["program.py", "--to=kernels.tar"], []),
+    (["-m", "program", "--to", "kernels.tar"], []),
+    (["--to", "kernels.tar", "program.py", "--to", "other.tar"], ["--to", "other.tar"]),
+    (["program.py", "--to", "x", "one", "--to=kernels.tar"], ["--to", "x", "one"])])
+def test_the_archive_is_named_before_the_script_or_at_the_end(run, tmp_path, given, got):
+    (tmp_path / "program.py").write_text("import sys\nprint(sys.argv[1:])\n")
+    status, output, errors = run("one", "-m", "pijit", "compile", *given)
+    assert (status, output, errors) == (0, "%s\n" % got, "wrote 0 kernels to %s\n" % (tmp_path / "kernels.tar"))
+
+
 def test_a_folder_is_exported(run, tmp_path):
     assert run("one", "program.py")[0] == 0
     assert run("one", "-m", "pijit", "cache", "export", "all.tar")[0::2] == (0, "wrote 1 kernel to all.tar\n")
@@ -58,7 +69,8 @@ def test_a_folder_is_exported(run, tmp_path):
     (["cache", "import", "none.tar"], 1, "nothing was added from none.tar"),
     (["cache", "import", "program.py"], 1, "nothing was added from program.py: it is no complete archive"),
     (["cache", "export", "none/all.tar"], 1, "nothing was written to none/all.tar"),
-    (["compile", "program.py"], 2, "--to")])
+    (["compile", "program.py"], 2, "--to FILE is missing"), (["compile", "program.py", "--to"], 2, "--to FILE is missing"),
+    (["compile", "--to", "", "program.py"], 2, "--to FILE is missing")])
 def test_errors_are_clear(run, arguments, status, error):
     code, _, errors = run("one", "-m", "pijit", *arguments)
     assert code == status and error in errors and "Traceback" not in errors

@@ -75,6 +75,13 @@ def test_reports_on_what_was_called(run, seen):
     assert "<svg" in seen[0]._repr_html_()
 
 
+def test_loops_outside_functions_are_reported(run, seen):
+    run("--report --backend python", "total = 0\nfor k in range(3):\n    total += k\n")
+    assert [(report.name, report.skipped.id, [number for number, _ in report.source]) for report in seen] == [
+        ("<module>", "PJ408", [2, 3])]
+    assert "total += k" in str(seen[0]) and "PJ408" in seen[0]._repr_html_()
+
+
 def test_a_semicolon_hides_the_last_line(run):
     assert run("--backend python", CELL.rstrip() + ";\n") is None
     assert run("", "") is None
