@@ -27,10 +27,25 @@ from pijit.core.graph.types import Array, Scalar
 
 FLOAT64 = np.dtype(np.float64)
 
+_WEAK_SCALARS = not np.lib.NumpyVersion(np.__version__) < "2.0.0"
+
 
 def dtype_of(value: Value) -> Any:
     """The dtype of a number or an array."""
     return cast(Any, value.type).dtype
+
+
+def _needs_array(part: Contribution, dtype: Any) -> bool:
+    """Whether a rule has other bits for an adjoint that is a number than for an array of the result's dtype.
+
+    NumPy computes operations of a number and an array in the array's type, which may be smaller. NumPy 1 computes those
+    of two numbers in float64.
+    """
+    if part.rule is None:
+        return False
+    return not _WEAK_SCALARS and dtype != FLOAT64 or any(
+        isinstance(value.type, Array) and value.type.dtype.kind == "f" and value.type.dtype.itemsize < dtype.itemsize
+        for value in part.reads)
 
 
 class Backward:
@@ -186,6 +201,10 @@ class Backward:
                 self._start(self._root(operand))  # rules may return other layouts than that of the operand
             self.add(operand, self._part(op, part, g, dims.of.get(operand, ())), dims.of.get(operand, ()), dtype)
             return
+        if not shape and dims.of.get(whole) and _needs_array(part, dtype):
+            shape = dims.of[whole]
+            g = "%s(%s(%s), %s)" % (code.object(np.broadcast_to, "broadcast_to"), code.object(dtype.type, dtype.name),
+                                    g, code.shape_of(whole))
         shape = dims.broadcast([shape] + [dims.of.get(value, ()) for value in part.reads]
                                + ([dims.of.get(whole, ())] if part.reads_result else []))
         text = self._part(op, part, g, shape)

@@ -8,7 +8,7 @@ state that raises these.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Callable, Dict
+from typing import TYPE_CHECKING, Any, Callable, Dict, Sequence
 
 import numpy as np
 
@@ -153,8 +153,13 @@ def _ufunc(names: JointNames, op: Op) -> str:
         return _library(names, op, call)
     if not UFUNC_ATTRS.issuperset(op.attrs):
         raise Irreversible("keywords of %s" % op.attrs["ufunc"].__name__)
-    function = _function(names, op, op.attrs["ufunc"], _numbered(len(op.args)))
-    return "%s(%s)" % (function, ", ".join(map(names.name, op.args)))
+    return applied(names, op, op.args)
+
+
+def applied(names: JointNames, op: Op, values: Sequence[Value]) -> str:
+    """The call of an operation's ufunc with values, which ignores the flags that the operation ignores."""
+    function = _function(names, op, op.attrs["ufunc"], _numbered(len(values)))
+    return "%s(%s)" % (function, ", ".join(map(names.name, values)))
 
 
 def _reduce(names: JointNames, op: Op) -> str:
@@ -311,8 +316,7 @@ def _assignment(names: JointNames, op: Op) -> str:
 def _into(names: JointNames, op: Op) -> str:
     if not UFUNC_ATTRS.issuperset(set(op.attrs) - {"reports"}):
         raise Irreversible("keywords of %s" % op.attrs["ufunc"].__name__)
-    words = list(map(names.name, (*op.args[1:], op.args[0])))
-    return "%s(%s)" % (_function(names, op, op.attrs["ufunc"], _numbered(len(words))), ", ".join(words))
+    return applied(names, op, (*op.args[1:], op.args[0]))
 
 
 def _element(names: JointNames, op: Op) -> str:

@@ -22,6 +22,7 @@ from typing import Mapping, cast
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.checkpoints import is_cheap
 from pijit.core.graph.reverse.code import Code
+from pijit.core.graph.reverse.forward import applied
 from pijit.core.graph.reverse.needs import Needs
 from pijit.core.graph.reverse.regions import LoopRegion
 from pijit.core.graph.types import Array
@@ -48,9 +49,10 @@ def find_in_rows(loop: LoopRegion, code: Code, needs: Needs) -> InRows:
     if not all(isinstance(item, Op) for item in loop.items) or not is_cheap(loop, code.roots):
         return NONE
     made = {item.result for item in loop.items if isinstance(item, Op) and item.name == "ufunc"}
+    passed = list(map(code.roots.of, loop.next))  # arrays that the next iteration may have views of
     carried = {param: following for param, following in zip(loop.params, loop.next)
                if param in needs.saved(loop) and following in made and following.type == param.type
-               and loop.next.count(following) == 1 and param not in loop.next
+               and passed.count(following) == 1 and param not in passed
                and code.roots.stored.isdisjoint([param, following]) and _is_plain(param)
                and code.dims.are_full(code.dims.of.get(following, ()), param)}
     stored = {}
@@ -81,4 +83,4 @@ def whole_update(code: Code, item: object, root: Value) -> str:
     same = code.dims.are_full(code.dims.broadcast(shapes), root) and kind.layout == "C"
     if not same or item.attrs["types"] != kind.dtype.char * ufunc.nin + "->" + kind.dtype.char:
         return ""
-    return "%s(%s)" % (code.object(ufunc, ufunc.__name__), ", ".join(map(code.name, item.args[1:])))
+    return applied(code, item, item.args[1:])

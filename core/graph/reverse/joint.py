@@ -172,7 +172,8 @@ class _Writer:
         result, forward, code.lines = self._result.code(code.name), code.lines, []
         split = any(isinstance(item, (LoopRegion, Conditional)) for item in self.items)
         code.depth += not split
-        for op in [] if split else rematerialised(self.items, self.needs.whole.read, self.roots):
+        for op in [] if split else rematerialised(self.items, self.needs.whole.read, self.roots,
+                                                  self._result.values()):
             self.forward.again(op)
         code.line("%s = %s" % (code.adjoint(self.result), self._seed()))
         backward.shapes[self.result] = ()

@@ -6,7 +6,7 @@ loops compute the values of their bodies again in any case.
 
 from __future__ import annotations
 
-from typing import Iterable, List, Sequence, Set, cast
+from typing import Collection, Iterable, List, Sequence, Set, cast
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import FLOAT_LOOPS
@@ -15,18 +15,22 @@ from pijit.core.graph.reverse.roots import Roots
 from pijit.core.graph.types import Array
 
 
-def rematerialised(items: Sequence[Item], read: Iterable[Value], roots: Roots) -> List[Op]:
+def rematerialised(items: Sequence[Item], read: Iterable[Value], roots: Roots, returned: Collection[Value]) -> List[Op]:
     """The operations to repeat, in order: those that a nest computes, and from which values that are read follow.
+
+    Arrays that the function returns, or views of which it returns, are in memory in any case. They keep their identity.
 
     Args:
         items: the outermost sequence of a region.
         read: the values that the backward part reads.
         roots: the roots of the region.
+        returned: what the function returns.
     """
+    kept = set(map(roots.of, returned))
     wanted: Set[Value] = set(read)
     found: List[Op] = []
     for op in reversed(items):
-        if isinstance(op, Op) and op.result in wanted and _is_cheap(op, roots):
+        if isinstance(op, Op) and op.result in wanted and op.result not in kept and _is_cheap(op, roots):
             found.append(op)
             wanted.update(op.args)
     return found[::-1]

@@ -87,6 +87,45 @@ def test_arrays_share_the_memory_that_the_programs_do():
     assert gradient._kernels.why == ""
 
 
+def new_and_view(x, y, steps):
+    u, part = x, x[1:]
+    for _ in range(steps):
+        u = u * y
+        part = u[1:]
+    return (u * u).sum(), (u, part)
+
+
+def old_and_view(x, y, steps):
+    u, part = x, x[1:]
+    for _ in range(steps):
+        part = u[1:]
+        u = u * y
+    return (u * u).sum(), (x, part)
+
+
+def without_loop(x, y, steps):
+    u = x * y + steps
+    return (u * u).sum(), (u, u[1:])
+
+
+@pytest.mark.parametrize("function", [new_and_view, old_and_view, without_loop])
+def test_views_of_arrays_that_are_computed_again_or_saved(function):
+    gradient = pijit.value_and_grad(function, (0, 1), has_aux=True)
+    for steps in [2] * (WARM + 2) + [3, 2]:
+        (_, found), _ = gradient(X, Y, steps)
+        _, wanted = function(X, Y, steps)
+        assert items(found) == items(wanted) and np.shares_memory(*found) == np.shares_memory(*wanted)
+        assert found[1].base.shape == wanted[1].base.shape
+    assert gradient._kernels.why == ""
+
+
+def test_a_view_of_the_argument_that_the_first_iteration_reads():
+    gradient = pijit.value_and_grad(old_and_view, (0, 1), has_aux=True)
+    for steps in [2] * (WARM + 2) + [1]:
+        (_, (_, part)), _ = gradient(X, Y, steps)
+        assert np.shares_memory(part, X) == (steps == 1)
+
+
 def test_the_gradient_alone():
     gradient = pijit.grad(residuals, has_aux=True)
     for _ in range(WARM + 3):

@@ -184,6 +184,21 @@ def test_flags_in_rows_are_reported():
         gradient.f(large, Y, 4)
 
 
+def test_flags_that_an_update_in_place_ignores():
+    def f(u, y, steps):
+        u = u.copy()
+        for _ in range(steps):
+            with np.errstate(over="ignore"):
+                u *= u
+        return (u * y).sum()
+
+    gradient = Gradient(f, (0, 1)).warm(X, Y, 4)
+    large = X.copy()
+    large[3] = 1e100
+    with np.errstate(all="raise", under="ignore"):
+        assert gradient.f(large, Y, 4)[0] == f(large, Y, 4) and gradient.why == ""
+
+
 def test_checkpoints_save_the_same_rows(monkeypatch):
     monkeypatch.setattr(checkpoints, "KEPT", 1)
     monkeypatch.setattr(checkpoints, "KEPT_OF_CHEAP", 1)
