@@ -347,7 +347,7 @@ class State:
         else:
             self.inlined.clear()
             entry.timing = timing_of(entry, self.config, self.on_result)
-            self.cache.add(entry.program, entry.payload)
+            self.cache.add(entry.program, entry.payload, entry.rank)
         return entry.code.linked if start is None else cast(types.CodeType, entry.code.moved)
 
     def on_result(self, entry: Entry, lost: Optional[str]) -> None:
@@ -375,7 +375,7 @@ class State:
         self.cache.clear()
         for entry in self.entries:
             if not entry.feedback.observers:
-                self.cache.add(entry.program, entry.payload)
+                self.cache.add(entry.program, entry.payload, entry.rank)
 
     def callee_of(self, code: types.CodeType, name: str) -> Optional["State"]:
         """The state of a function that this one calls."""

@@ -48,6 +48,34 @@ def test_lengths_are_guarded():
     assert report.kernels and not report.breaks and "L['i'].shape[1] == 2" in str(report), str(report)
 
 
+def test_a_further_length_leaves_the_entries_of_others():
+    """The entry for any length has a break. It serves only the calls that no entry for one length fits."""
+    j = jitted(picked, {"force_breaks": None})
+    x, calls = np.ones((2,) * 5), [(n, np.zeros((3, n), int)) for n in (1, 2, 3)]
+    for n, places in calls + [(4, np.zeros((3, 4), int))] * 3 + calls:
+        j(x, places, 1.0)
+    assert j.state.entries[-1].reports.breaks
+    before = {entry.program: entry.program.hits for entry in j.state.entries}
+    for _, places in calls * 2:
+        j(x, places, 1.0)
+    assert [entry.program.hits - before[entry.program] for entry in j.state.entries] == [2, 2, 2, 0]
+
+
+def test_a_further_number_leaves_the_entry_of_the_first():
+    def f(x, axis):
+        return np.squeeze(x.sum(axis) * 2.0) + x.max(axis)
+
+    j = jitted(f, {"force_breaks": None})
+    x = X[:, :3, :3].copy()
+    for axis in (0, 0, 1, 1, 1, 0, 0):
+        j(x, axis)
+    first, last = j.state.entries
+    assert last.reports.breaks and not first.reports.breaks
+    before = first.program.hits
+    j(x, 0)
+    assert first.program.hits == before + 1
+
+
 def test_an_axis_with_many_lengths():
     def f(rows, y):
         total = y * 0.0
