@@ -262,8 +262,7 @@ class State:
     def _serve_new(self, code: types.CodeType, roots: Tuple[Any, Any, Any]) -> Optional[types.CodeType]:
         """The code of a new entry; None if captures wait because objects are used in one call only."""
         why, self.dropped = stance.allow(self.py_func, self._why_again(roots)), ""
-        guards = [guard for entry in self.entries for guard in entry.program.guards]
-        self.specialisation = self.specialisation.after(guards, *roots)
+        self.specialisation = self.specialisation.after([entry.program.guards for entry in self.entries], *roots)
         why = self._why_less(roots) or why
         self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache has dropped them already
         if self.churn.begin_waiting():
