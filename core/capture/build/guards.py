@@ -118,8 +118,7 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
         for pair in captured.pairs:
             if pair.source is not None and pair.other_source is not None and pair.source != pair.other_source:
                 guards.append(pair_guard(pair.source, pair.other_source, pair.same))
-    if any(captured.relies_on_unit_axes for captured in segments):
-        guards += [g for g in _unit_axes_guards(segments) if g not in guards]
+    guards += [g for g in _unit_axes_guards(segments) if g not in guards]
     guards += [g for g in _length_guards(segments, guesses_axes) if g not in guards]
     guarded = {source for guard in guards for source in guard.sources}
     for source, value in causes:
@@ -130,14 +129,25 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
     return GuardProgram(guards, fetch, failures_by_source(before))
 
 
-def _unit_axes_guards(segments: Iterable[Captured]) -> List[Any]:
-    """Guards on the axes of length 1 of all arrays that segments find.
+def _unit_axes_guards(segments: SequenceType[Captured]) -> List[Any]:
+    """Guards on the axes of length 1 of the arrays that decide which lengths of computed arrays are 1.
 
-    The lengths of computed arrays follow from them. Other lengths would leave the kernels in each call.
+    Other lengths would leave the kernels in each call. The arrays may be unknown, or have no path from function entry.
+    Then the guards are on all arrays that segments find.
     """
-    return [guard for captured in segments for fact in captured.facts.values()
-            if fact.source is not None and isinstance(fact.value, Tensor) and fact.value.type.unit_axes is not None
-            for guard in HasUnitAxes(fact.value.type.unit_axes).guards(fact.source)]
+    every: List[Any] = []
+    found: List[Any] = []
+    are_known = True
+    for captured in segments:
+        arrays = {fact.root: HasUnitAxes(fact.value.type.unit_axes).guards(fact.source)
+                  for fact in captured.facts.values()
+                  if fact.source is not None and isinstance(fact.value, Tensor) and fact.value.type.unit_axes is not None}
+        every += [guard for guards in arrays.values() for guard in guards]
+        if captured.unit_arrays is None or not arrays.keys() >= captured.unit_arrays:
+            are_known = False
+        else:
+            found += [guard for root, guards in arrays.items() if root in captured.unit_arrays for guard in guards]
+    return _distinct(found if are_known else every)
 
 
 def _length_guards(segments: SequenceType[Captured], guesses_axes: bool) -> List[Any]:
