@@ -140,8 +140,8 @@ def _unit_axes_guards(segments: SequenceType[Captured]) -> List[Any]:
     are_known = True
     for captured in segments:
         arrays = {fact.root: HasUnitAxes(fact.value.type.unit_axes).guards(fact.source)
-                  for fact in captured.facts.values()
-                  if fact.source is not None and isinstance(fact.value, Tensor) and fact.value.type.unit_axes is not None}
+                  for fact in captured.facts.values() if fact.source is not None
+                  and isinstance(fact.value, Tensor) and fact.value.type.unit_axes is not None}
         every += [guard for guards in arrays.values() for guard in guards]
         if captured.unit_arrays is None or not arrays.keys() >= captured.unit_arrays:
             are_known = False
