@@ -197,7 +197,8 @@ def gather(input_params: Any, input_indices: Any, axis: int = 0, batch_dims: int
         raise ValueError("gather: batch_dims={!r} and axis={!r} do not fit the shapes {} and {}".format(
             batch_dims, axis, x.shape, places.shape))
     batch = [np.reshape(np.arange(x.shape[k]), (-1,) + (1,) * (places.ndim - 1 - k)) for k in range(count)]
-    found, last = np.moveaxis(x, axis, count)[(*batch, places)], places.ndim + axis - count
+    key = (*batch, places)
+    found, last = np.moveaxis(x, axis, count)[key], places.ndim + axis - count
     ends = ((0, count), (places.ndim, last), (count, places.ndim), (last, found.ndim))
     order = tuple([k for one in ends for k in range(*one)])
     return made(np.array(np.transpose(found, order), order="C"))

@@ -51,13 +51,18 @@ def test_lengths_are_guarded():
 def test_a_further_length_leaves_the_entries_of_others():
     """The entry for any length has a break. It serves only the calls that no entry for one length fits."""
     j = jitted(picked, {"force_breaks": None})
-    x, calls = np.ones((2,) * 5), [np.zeros((3, n), int) for n in (1, 2, 3)]
-    for places in calls + [np.zeros((3, 4), int)] * 3 + calls:
-        j(x, places, 1.0)
+    calls, four = [np.zeros((3, n), int) for n in (1, 2, 3)], np.zeros((3, 4), int)
+    for places in calls:
+        j(X, places, 1.0)
+    for _ in range(3):
+        with pytest.raises(IndexError):
+            j(X, four, 1.0)
+    for places in calls * 9:
+        j(X, places, 1.0)
     assert j.state.entries[-1].reports.breaks
     before = {entry.program: entry.program.hits for entry in j.state.entries}
     for places in calls * 2:
-        j(x, places, 1.0)
+        j(X, places, 1.0)
     assert [entry.program.hits - before[entry.program] for entry in j.state.entries] == [2, 2, 2, 0]
 
 
