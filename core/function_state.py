@@ -262,8 +262,7 @@ class State:
     def _serve_new(self, code: types.CodeType, roots: Tuple[Any, Any, Any]) -> Optional[types.CodeType]:
         """The code of a new entry; None if captures wait because objects are used in one call only."""
         why, self.dropped = stance.allow(self.py_func, self._why_again(roots)), ""
-        guards = [guard for entry in self.entries for guard in entry.program.guards]
-        self.specialisation = self.specialisation.after(guards, *roots)
+        self.specialisation = self.specialisation.after([entry.program.guards for entry in self.entries], *roots)
         why = self._why_less(roots) or why
         self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache has dropped them already
         if self.churn.begin_waiting():
@@ -347,7 +346,7 @@ class State:
         else:
             self.inlined.clear()
             entry.timing = timing_of(entry, self.config, self.on_result)
-            self.cache.add(entry.program, entry.payload)
+            self.cache.add(entry.program, entry.payload, entry.rank)
         return entry.code.linked if start is None else cast(types.CodeType, entry.code.moved)
 
     def on_result(self, entry: Entry, lost: Optional[str]) -> None:
@@ -375,7 +374,7 @@ class State:
         self.cache.clear()
         for entry in self.entries:
             if not entry.feedback.observers:
-                self.cache.add(entry.program, entry.payload)
+                self.cache.add(entry.program, entry.payload, entry.rank)
 
     def callee_of(self, code: types.CodeType, name: str) -> Optional["State"]:
         """The state of a function that this one calls."""

@@ -176,7 +176,7 @@ def _guard(request: EntryRequest, captures: Captures, kernels: Kernels, launcher
     start = launchers.frameless_start
     return entry_program(kernels.segments, causes, request.roots if by_shape else None,
                          start.inputs if start is not None else (),
-                         [entry.program for entry in request.state.entries])
+                         [entry.program for entry in request.state.entries], request.state.specialisation.guesses_axes)
 
 
 def _entry(request: EntryRequest, captures: Captures, kernels: Kernels, launchers: Launchers,

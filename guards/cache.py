@@ -1,9 +1,9 @@
 """The entry cache of a function, and the warning when it is full.
 
 `EntryCache` is a C type (`native/cache.h`): at most `limit` entries of guard program and payload, tried in order of
-the most recent hit. At the limit `add` returns False, and the existing entries stay in use. Then `warn_limit` tells,
-once per cache, which guard failed most. An entry whose guards can never hold again, because a class or another object
-of theirs is gone, is removed at the next miss.
+the most recent hit. Entries of lower ranks are tried first. At the limit `add` returns False, and the existing entries
+stay in use. Then `warn_limit` tells, once per cache, which guard failed most. An entry whose guards can never hold
+again, because a class or another object of theirs is gone, is removed at the next miss.
 """
 
 from __future__ import annotations

@@ -75,6 +75,14 @@ class Entry:
         return (self.timing or self.code.entrance) if gains else None
 
     @property
+    def rank(self) -> int:
+        """The rank in the cache: of entries that fit a call, the one with the fewest breaks serves.
+
+        An entry for any value of a number or length may have more breaks than those for one value.
+        """
+        return len(self.reports.breaks)
+
+    @property
     def guards(self) -> List[str]:
         return [str(guard) for guard in self.program.guards]
 

@@ -71,24 +71,29 @@ cache_find(const CacheObject *self, PyObject *program)
     return -1;
 }
 
-static void
+/* Make an entry the first of its rank; returns its new index. */
+static Py_ssize_t
 cache_put_first(CacheObject *self, Py_ssize_t index)
 {
     CacheEntry entry = self->entries[index];
-    memmove(self->entries + 1, self->entries, (size_t)index * sizeof(CacheEntry));
-    self->entries[0] = entry;
+    Py_ssize_t place = 0;
+    while (self->entries[place].rank < entry.rank) {
+        place++;
+    }
+    memmove(self->entries + place + 1, self->entries + place, (size_t)(index - place) * sizeof(CacheEntry));
+    self->entries[place] = entry;
+    return place;
 }
 
-/* Count a hit of an entry, and make it the first. */
-static void
+/* Count a hit of an entry, and make it the first of its rank; returns the payload, borrowed. */
+static PyObject *
 cache_count_hit(CacheObject *self, Py_ssize_t index)
 {
-    if (index > 0) {
-        self->changes++;
-        cache_put_first(self, index);
-    }
+    Py_ssize_t place = index > 0 ? cache_put_first(self, index) : 0;
+    self->changes += place != index;
     self->hits++;
-    self->entries[0].hits++;
+    self->entries[place].hits++;
+    return self->entries[place].payload;
 }
 
 /* Remove the entries that can never hit again. */
@@ -133,9 +138,9 @@ cache_search(CacheObject *self, const Roots *roots, Fetched *fetched)
             if (fetched != NULL) {
                 fetched->count = count;
             }
-            cache_count_hit(self, i);
-            Py_INCREF(self->entries[0].payload);
-            return self->entries[0].payload;
+            PyObject *payload = cache_count_hit(self, i);
+            Py_INCREF(payload);
+            return payload;
         }
     }
     self->misses++;
@@ -147,7 +152,8 @@ static PyObject *
 cache_add(CacheObject *self, PyObject *args)
 {
     PyObject *program, *payload; /* borrowed */
-    if (!PyArg_ParseTuple(args, "O!O:add", &ProgramType, &program, &payload)) {
+    Py_ssize_t rank = 0;
+    if (!PyArg_ParseTuple(args, "O!O|n:add", &ProgramType, &program, &payload, &rank)) {
         return NULL;
     }
     if (cache_find(self, program) >= 0) {
@@ -161,7 +167,7 @@ cache_add(CacheObject *self, PyObject *args)
     self->changes++;
     Py_INCREF(program);
     Py_INCREF(payload);
-    self->entries[self->size++] = (CacheEntry){(ProgramObject *)program, payload, 0};
+    self->entries[self->size++] = (CacheEntry){(ProgramObject *)program, payload, 0, rank};
     cache_put_first(self, self->size - 1);
     Py_RETURN_TRUE;
 }
@@ -241,7 +247,7 @@ cache_lookup(CacheObject *self, PyObject *args)
 
 static PyMethodDef cache_methods[] = {
     {"add", (PyCFunction)cache_add, METH_VARARGS,
-     "add(program, payload) -> bool: a new entry, first in order; False, and nothing added, at the limit."},
+     "add(program, payload, rank=0) -> bool: a new entry, first of its rank; False, and nothing added, at the limit."},
     {"replace", (PyCFunction)cache_replace, METH_VARARGS,
      "replace(program, payload) -> bool: give an entry a new payload; False if the program is not here."},
     {"lookup", (PyCFunction)cache_lookup, METH_VARARGS,
@@ -259,7 +265,7 @@ static PyMemberDef cache_members[] = {
 };
 
 static PyGetSetDef cache_getset[] = {
-    {"entries", (getter)cache_entries_get, NULL, "List of (program, payload, hits), most recently hit first.", NULL},
+    {"entries", (getter)cache_entries_get, NULL, "List of (program, payload, hits), as they are tried.", NULL},
     {"full", (getter)cache_full_get, NULL, "Whether the limit is reached.", NULL},
     {NULL},
 };
@@ -268,7 +274,7 @@ static PySequenceMethods cache_as_sequence = {.sq_length = (lenfunc)cache_length
 
 PyTypeObject CacheType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.guards._evaluate.EntryCache",
-    .tp_doc = "EntryCache(limit): at most `limit` entries of program and payload, most recently hit first.",
+    .tp_doc = "EntryCache(limit): at most `limit` entries of program and payload; of a rank, most recently hit first.",
     .tp_basicsize = sizeof(CacheObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .tp_new = cache_new,

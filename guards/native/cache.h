@@ -1,7 +1,7 @@
 /* EntryCache: the entries of one function, each a guard program and a payload.
  *
- * A lookup tries the entries in order and moves the one that hits to the front. So a stable caller pays for one
- * program. At the limit add() refuses, and the existing entries stay in use. An evaluation may run code that changes
+ * A lookup tries the entries in order and moves the one that hits before the others of its rank. So a stable caller
+ * pays for one program. Of two entries whose guards hold for one call, that of the lower rank serves. At the limit add() refuses, and the existing entries stay in use. An evaluation may run code that changes
  * the same cache, through a dict key's __eq__ or in mirror mode. `changes` counts modifications. A lookup that sees
  * it change ends as a miss, because its entries may be gone.
  *
@@ -17,6 +17,7 @@ typedef struct {
     ProgramObject *program; /* owned */
     PyObject *payload;      /* owned */
     Count hits;
+    Py_ssize_t rank; /* entries of lower ranks are tried first */
 } CacheEntry;
 
 typedef struct {

@@ -34,7 +34,7 @@ def call_with_casts(*args: Any, function: Callable[..., Any], owner: Any, kwargs
 
 
 def constructed(*args: Any, owner: Any, kwargs: Dict[str, Any]) -> Any:
-    """The result of `construct` of a cell while its own trained parameters have the type in which it computes.
+    """The result of `construct` of a cell while its own weights have the type in which it computes.
 
     Two threads must not call the same cell at once, because the arrays of the parameters are replaced during the call.
     """

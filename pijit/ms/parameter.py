@@ -24,6 +24,9 @@ class Parameter(Tensor):
     Raises:
         TypeError: `default_input` contains no numbers, or `name` is not a string.
 
+    Attributes:
+        is_weight: whether it was made with `requires_grad`, even if it is frozen now. Casts of cells are for weights.
+
     Example:
         >>> Parameter(Tensor([1.0]), name="w").name
         'w'
@@ -35,7 +38,7 @@ class Parameter(Tensor):
             raise TypeError("Parameter: name must be a str or None; not {!r}".format(name))
         super().__init__(default_input)
         self.name = "Parameter" if name is None else name
-        self.requires_grad = bool(requires_grad)
+        self.requires_grad = self.is_weight = bool(requires_grad)
         self.grad: Optional[Tensor] = None
         self.unique = next(_counter)
 
@@ -58,7 +61,9 @@ class Parameter(Tensor):
             from pijit.ms.initializer import fill  # initializer makes tensors
 
             fill(values, init)
-        return Parameter(values, self.name, self.requires_grad)
+        made = Parameter(values, self.name, self.requires_grad)
+        made.is_weight = self.is_weight
+        return made
 
     @property
     def data(self) -> "Parameter":

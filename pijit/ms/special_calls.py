@@ -43,7 +43,7 @@ def register(cell: Any, kind: str, hook: Callable[..., Any]) -> HookHandle:
 
 
 def set_cast(cell: Any, dtype: Any, result: Any = None) -> None:
-    """Cast the float inputs and the trained parameters of a cell and of its nested cells from now on.
+    """Cast the float inputs and the weights of a cell and of its nested cells from now on.
 
     Args:
         cell: the cell.
@@ -59,8 +59,9 @@ def set_cast(cell: Any, dtype: Any, result: Any = None) -> None:
 
 
 def note_parameters(cell: Any) -> None:
-    """Note the parameters that a cell casts in calls: its own trained ones."""
-    object.__setattr__(cell, "_cast_parameters", tuple(one for one in cell._params.values() if one.requires_grad))
+    """Note the parameters that a cell casts in calls: its own weights that are floats, also frozen ones."""
+    object.__setattr__(cell, "_cast_parameters", tuple(
+        one for one in cell._params.values() if one.is_weight and one._array.dtype.kind == "f"))
 
 
 def _decide(cell: Any) -> None:

@@ -190,3 +190,13 @@ def test_a_retired_program_never_holds_again():
     assert cache.lookup([1], {}, {}) is None
     assert order(cache) == ["code for 2"]
     assert cache.lookup([2], {}, {}) == "code for 2"
+
+
+def test_ranks_come_before_the_order_of_hits():
+    """Of entries that fit a call, the one of the lowest rank serves, whichever was hit last."""
+    cache, any_number = EntryCache(4), GuardProgram([IsType(N, int)])
+    for program, payload, rank in ((program_for(1), 1, 0), (any_number, "any", 1), (program_for(2), 2, 0), (GuardProgram([]), "all", 2)):
+        assert cache.add(program, payload, rank) is True
+    assert order(cache) == [2, 1, "any", "all"]
+    assert [cache.lookup([n], {}, {}) for n in (3, 1, None, 3, 2, 1)] == ["any", 1, "all", "any", 2, 1]
+    assert [(payload, hits) for _, payload, hits in cache.entries] == [(1, 2), (2, 1), ("any", 2), ("all", 1)]

@@ -18,6 +18,8 @@ CALLS = {
     "ops.scatter_nd(i, x[:3], (6, 5))": [(X, ROWS)], "ops.ScatterNd()(i, x[:3, 0], (4, 6))": [(X, PAIRS)],
     "ops.index_add(x, i[:, 0], u, 0)": [(X, ROWS)], "ops.IndexAdd(1)(x, i[:, 0], u.T[:4])": [(X, ROWS)],
     "ops.index_fill(x, 1, i[:, 0], 2.0)": [(X, ROWS)], "ops.gather_elements(x, 1, ops.tile(i, (1, 4)).T)": [(X, ROWS)],
+    "ops.gather(x[:3], i, 1, 1) * 2": [(X, PAIRS)], "ops.gather(x, ops.stack((i, i), 1), -1, 1)": [(CUBE, ROWS)],
+    "ops.Gather(1)(x, i, 2)": [(CUBE, ROWS)],
     "ops.unstack(x, 1)[int(i[1, 0])]": [(X, ROWS)], "ops.stack([one * 2 for one in x])": [(X, ROWS), (CUBE, ROWS)],
     "[one + k for k, one in enumerate(x)]": [(X, ROWS)], "(x * 2 if x in [x] else x), x in (x, i)": [(X, ROWS)],
 }
@@ -92,6 +94,49 @@ def test_indices_without_dimensions(call, u):
     j = ms.jit(f)
     for _ in range(3):
         assert answer(j, *tensors(X, 1, u)) == answer(f, *tensors(X, 1, u)) == (ValueError, text)
+
+
+def test_gathers_by_batches():
+    from pijit import ms
+    from pijit.ms import ops
+
+    x, places = RANDOM.randint(0, 9, (2, 3, 4, 5)), np.array([[0, 2], [3, 1]])
+    y = np.repeat(places[:, None], 3, axis=1)
+    for axis, wanted in ((1, [x[k][places[k] % 3] for k in range(2)]), (2, [x[k][:, places[k]] for k in range(2)])):
+        found = ops.gather(ms.Tensor(x), ms.Tensor(places % (3 if axis == 1 else 4)), axis, 1).asnumpy()
+        assert found.tolist() == np.array(wanted).tolist() and found.flags.c_contiguous
+    found = ops.gather(ms.Tensor(x), ms.Tensor(y), -2, -1).asnumpy()
+    assert found.tolist() == [[x[k, m][places[k]].tolist() for m in range(3)] for k in range(2)]
+    for axis, count in ((0, 1), (2, 3), (9, 1)):
+        with pytest.raises(ValueError, match="gather: batch_dims=%d and axis=%d do not fit" % (count, axis)):
+            ops.gather(ms.Tensor(x), ms.Tensor(places), axis, count)
+
+
+def test_axes_that_are_not_there():
+    from pijit import ms
+    from pijit.ms import ops
+
+    x, i, u = tensors(X, [0, 1])
+    for axis in (2, -3):
+        for call in (lambda x: ops.index_add(x, i, u[:2], axis), lambda x: ops.index_fill(x, axis, i, 1.0)):
+            for function in (call, ms.jit(call)):
+                with pytest.raises(ValueError, match="axis must be from -2 to 1; not %d" % axis):
+                    function(x)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int64", "bool", "float32"])
+def test_descending_order(dtype):
+    from pijit import ms
+    from pijit.ms import ops
+
+    least = np.iinfo(dtype).min if dtype.startswith(("i", "u")) else 0
+    x = ms.Tensor(np.array([1, 0, 3, least, 2]).astype(dtype))
+    wanted = sorted(range(5), key=lambda k: -int(x.asnumpy()[k]))
+    for function in (lambda x: ops.sort(x, descending=True), ms.jit(lambda x: ops.sort(x, descending=True))):
+        for _ in range(3):
+            values, places = function(x)
+            assert places.asnumpy().tolist() == wanted and values.asnumpy().tolist() == x.asnumpy()[wanted].tolist()
+    assert ops.topk(x, 2)[1].asnumpy().tolist() == wanted[:2]
 
 
 def test_types_of_updates():

@@ -58,6 +58,36 @@ def test_a_dense_layer_in_float16():
     assert array.dtype == np.float32 and layer.weight.asnumpy() is array
 
 
+class Embedded(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense, self.places = nn.Dense(3, 4), ms.Parameter(ms.Tensor([1, 0]), name="places")
+        self.table = ms.Parameter(np.linspace(0.1, 0.7, 8, dtype="f").reshape(2, 4), name="table")
+
+    def construct(self, x):
+        return self.dense(x) @ ops.gather(self.table, self.places, 0).T
+
+
+@pytest.mark.parametrize("frozen", ("before", "after", "never"))
+def test_frozen_weights_and_integers(frozen):
+    """Weights have the cell's type whether they are frozen or not; positions stay integers."""
+    def freeze(network, when):
+        for one in network.get_parameters():
+            one.requires_grad = one.requires_grad and frozen != when
+
+    network = Embedded()
+    freeze(network, "before")
+    network.to_float(ms.float16)
+    freeze(network, "after")
+    step, x = ms.jit(lambda x: network(x)), X.astype("e")
+    dense, table = [one.asnumpy().astype("e") for one in (network.dense.weight, network.table)]
+    wanted = (x @ dense.T + network.dense.bias.asnumpy().astype("e")) @ table[[1, 0]].T
+    for function in (network, step, step, step):
+        out = function(ms.Tensor(X))
+        assert out.dtype == ms.float16 and out.asnumpy().tobytes() == wanted.tobytes()
+    assert get_code_extra(step).break_count_ == 0
+
+
 def test_normalisations_stay_exact_at_level_2():
     network = nn.SequentialCell(nn.BatchNorm1d(3), nn.Dense(3, 2))
     whole = amp.auto_mixed_precision(network, "O2").set_train()

@@ -385,8 +385,8 @@ class GraphBuilder(AbstractInterpreter):
     def rely_on_length(self, word: Value, length: int) -> None:
         self.captured.expected[word] = length
 
-    def rely_on_unit_axes(self) -> None:
-        self.captured.relies_on_unit_axes = True
+    def rely_on_unit_axes(self, lengths: List[Value]) -> None:
+        self.captured.unit_lengths += lengths
 
     def _note(self, value: Any, known: Any) -> None:
         if self.context.options.constant_globals and _begins_at_global(value.root):

@@ -101,12 +101,13 @@ def lines_of(segments: Iterable[Captured]) -> Dict[Any, str]:
 
 def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]] = (),
                   roots: Any = None, fetch: SequenceType[Any] = (),
-                  before: Iterable[GuardProgram] = ()) -> GuardProgram:
+                  before: Iterable[GuardProgram] = (), guesses_axes: bool = True) -> GuardProgram:
     """The guards of an entry: the facts of its segments that can be checked when the function is called.
 
     ``causes`` are (source, value) of values whose types kept code in bytecode: a call with other types must be captured
     again. With the ``roots`` of a call, the guards also require the shapes that arrays have there. ``fetch`` are the
-    values that an entry lookup fetches. Guards that failed in the programs ``before`` are checked first.
+    values that an entry lookup fetches. Guards that failed in the programs ``before`` are checked first. With
+    ``guesses_axes`` there are guards for lengths on which segments rely even if it is unknown which axes decide.
     """
     guards: List[Any] = []
     segments = list(segments)
@@ -117,9 +118,8 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
         for pair in captured.pairs:
             if pair.source is not None and pair.other_source is not None and pair.source != pair.other_source:
                 guards.append(pair_guard(pair.source, pair.other_source, pair.same))
-    if any(captured.relies_on_unit_axes for captured in segments):
-        guards += [g for g in _unit_axes_guards(segments) if g not in guards]
-    guards += [g for g in _length_guards(segments) if g not in guards]
+    guards += [g for g in _unit_axes_guards(segments) if g not in guards]
+    guards += [g for g in _length_guards(segments, guesses_axes) if g not in guards]
     guarded = {source for guard in guards for source in guard.sources}
     for source, value in causes:
         if source not in guarded:
@@ -129,17 +129,28 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
     return GuardProgram(guards, fetch, failures_by_source(before))
 
 
-def _unit_axes_guards(segments: Iterable[Captured]) -> List[Any]:
-    """Guards on the axes of length 1 of all arrays that segments find.
+def _unit_axes_guards(segments: SequenceType[Captured]) -> List[Any]:
+    """Guards on the axes of length 1 of the arrays that decide which lengths of computed arrays are 1.
 
-    The lengths of computed arrays follow from them. Other lengths would leave the kernels in each call.
+    Other lengths would leave the kernels in each call. The arrays may be unknown, or have no path from function entry.
+    Then the guards are on all arrays that segments find.
     """
-    return [guard for captured in segments for fact in captured.facts.values()
-            if fact.source is not None and isinstance(fact.value, Tensor) and fact.value.type.unit_axes is not None
-            for guard in HasUnitAxes(fact.value.type.unit_axes).guards(fact.source)]
+    every: List[Any] = []
+    found: List[Any] = []
+    are_known = True
+    for captured in segments:
+        arrays = {fact.root: HasUnitAxes(fact.value.type.unit_axes).guards(fact.source)
+                  for fact in captured.facts.values() if fact.source is not None
+                  and isinstance(fact.value, Tensor) and fact.value.type.unit_axes is not None}
+        every += [guard for guards in arrays.values() for guard in guards]
+        if captured.unit_arrays is None or not arrays.keys() >= captured.unit_arrays:
+            are_known = False
+        else:
+            found += [guard for root, guards in arrays.items() if root in captured.unit_arrays for guard in guards]
+    return _distinct(found if are_known else every)
 
 
-def _length_guards(segments: SequenceType[Captured]) -> List[Any]:
+def _length_guards(segments: SequenceType[Captured], guesses_axes: bool) -> List[Any]:
     """Guards on the axes that decide the lengths on which segments rely.
 
     Other lengths would leave the kernels in each call. The axes of a length may be unknown, or their arrays may have no
@@ -154,7 +165,7 @@ def _length_guards(segments: SequenceType[Captured]) -> List[Any]:
         every += [guard for guards in axes.values() for guard in guards.values()]
         for relied in captured.relied_lengths:
             if relied.axes is None or any(root not in axes for root, _ in relied.axes):
-                unknown.add(relied.length)
+                unknown.update([relied.length] if guesses_axes else ())
             else:
                 found += [axes[root][axis] for root, axis in relied.axes if axis in axes[root]]
     alike = [guard for guard in every if guard.least in unknown]

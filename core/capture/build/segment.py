@@ -90,7 +90,8 @@ class Captured:
         found: objects that captured code made before, by the path to them.
         starts: the virtual objects at the start, by the paths to them.
         relies_on_ownership: whether it delays or drops stores into these, or knows that no other code stores into them.
-        relies_on_unit_axes: whether it expects of computed arrays which axes have length 1.
+        unit_lengths: the lengths of computed arrays of which it expects whether they are 1.
+        unit_arrays: the paths to the arrays from which they follow; None if these are not known.
         expected: the values that integers of the graph are expected to have because of lengths of arrays.
         relied_lengths: these values, with the axes from which they follow.
         confined: by the path to such an object, the number of references to it, which are all in the frame.
@@ -115,7 +116,8 @@ class Captured:
         self.found: Dict[Any, VirtualObject] = {}
         self.starts: Dict[Any, VirtualObject] = {}
         self.relies_on_ownership = False
-        self.relies_on_unit_axes = False
+        self.unit_lengths: List[Value] = []
+        self.unit_arrays: Optional[FrozenSet[Any]] = frozenset()
         self.expected: Dict[Value, int] = {}
         self.relied_lengths: List[ReliedLength] = []
         self.confined: Dict[Any, int] = {}
@@ -129,13 +131,19 @@ class Captured:
 
     def find_relied_lengths(self) -> None:
         """Find the axes from which the expected integers follow; before passes replace values of the graph."""
-        if not self.expected:
+        if not self.expected and not self.unit_lengths:
             return
         origins, paths = LengthOrigins(self.graph), dict(zip(self.graph.inputs, self.inputs))
         for word, length in self.expected.items():
             axes = origins.axes(word)
             self.relied_lengths.append(ReliedLength(
                 length, tuple((paths[array], axis) for array, axis in axes) if axes is not None else None))
+        found = [origins.axes(word) for word in self.unit_lengths]
+        known = [axes for axes in found if axes is not None]
+        if len(known) == len(found):
+            self.unit_arrays = frozenset(paths[array] for axes in known for array, _ in axes)
+        else:
+            self.unit_arrays = None
 
     def renamed(self, name: str, number: int) -> Dict[str, str]:
         """Set the number and the graph's name; returns the new name by the old one."""

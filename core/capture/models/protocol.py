@@ -168,8 +168,8 @@ class Interpreter(Protocol):
     def rely_on_length(self, word: Value, length: int) -> None:
         """Note that an integer is expected to have this value, as the lengths of arrays from outside tell."""
 
-    def rely_on_unit_axes(self) -> None:
-        """Note that a computed array is expected to have length 1 on some axes, as the arrays from outside tell."""
+    def rely_on_unit_axes(self, lengths: List[Value]) -> None:
+        """Note that it is expected which lengths of a computed array are 1, as the arrays from outside tell."""
 
     def report(self, report: FlagReport, written: Abstract) -> None:
         """Note that a kernel reports the floating-point flags of a write."""

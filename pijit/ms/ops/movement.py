@@ -184,8 +184,24 @@ _slice = builtins.slice
 
 
 def gather(input_params: Any, input_indices: Any, axis: int = 0, batch_dims: int = 0) -> Tensor:
-    """The parts at the given positions along an axis."""
-    return made(np.take(array_of(input_params), array_of(input_indices), axis=int(axis)))
+    """The parts at the given positions along an axis. The first `batch_dims` axes of both tensors belong together.
+
+    Raises:
+        ValueError: the shapes differ in these axes, or there are fewer axes before `axis`.
+    """
+    x, places = array_of(input_params), array_of(input_indices)
+    if not batch_dims:
+        return made(np.take(x, places, axis=int(axis)))
+    count, axis = batch_dims + (places.ndim if batch_dims < 0 else 0), int(axis) + (x.ndim if axis < 0 else 0)
+    if not 0 <= count <= min(axis, places.ndim) or axis >= x.ndim or x.shape[:count] != places.shape[:count]:
+        raise ValueError("gather: batch_dims={!r} and axis={!r} do not fit the shapes {} and {}".format(
+            batch_dims, axis, x.shape, places.shape))
+    batch = [np.reshape(np.arange(x.shape[k]), (-1,) + (1,) * (places.ndim - 1 - k)) for k in range(count)]
+    key = (*batch, places)
+    found, last = np.moveaxis(x, axis, count)[key], places.ndim + axis - count
+    ends = ((0, count), (places.ndim, last), (count, places.ndim), (last, found.ndim))
+    order = tuple([k for one in ends for k in range(*one)])
+    return made(np.array(np.transpose(found, order), order="C"))
 
 
 def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
@@ -238,7 +254,8 @@ def unique(input: Any) -> Tuple[Tensor, Tensor]:
 def sort(input_x: Any, axis: int = -1, descending: bool = False) -> Tuple[Tensor, Tensor]:
     """Sorted values along an axis, and their original positions."""
     x = array_of(input_x)
-    places = np.argsort(-x if descending else x, axis=axis, kind="stable")
+    reverse = np.negative if x.dtype.kind in "fc" else np.invert  # of the least integer there is no negative one
+    places = np.argsort(reverse(x) if descending else x, axis=axis, kind="stable")
     return made(np.take_along_axis(x, places, axis=axis)), made(places.astype(np.int32))
 
 

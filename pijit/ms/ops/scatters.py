@@ -40,6 +40,17 @@ def in_dtype(updates: Any, array: Any) -> Any:
     return updates if updates.dtype == array.dtype else updates.astype(array.dtype)
 
 
+def _axis_of(name: str, axis: int, ndim: int) -> int:
+    """The number of an axis from the first one on.
+
+    Raises:
+        ValueError: there is no such axis.
+    """
+    if not -ndim <= axis < ndim:
+        raise ValueError("{}: axis must be from {} to {}; not {!r}".format(name, -ndim, ndim - 1, axis))
+    return axis % ndim
+
+
 def _scatter(name: str, function: Callable[..., Any], text: str) -> Callable[..., Tensor]:
     def operation(input_x: Any, indices: Any, updates: Any) -> Tensor:
         x, u = array_of(input_x), array_of(updates)
@@ -90,10 +101,10 @@ def index_add(x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, ch
     """A copy with parts added at positions along an axis; the last two arguments are accepted without effect.
 
     Raises:
-        ValueError: the shape of `y` does not fit.
+        ValueError: there is no such axis, or the shape of `y` does not fit.
     """
     a, places, u = array_of(x), array_of(indices), array_of(y)
-    axis = axis % a.ndim
+    axis = _axis_of("index_add", axis, a.ndim)
     if u.shape != a.shape[:axis] + places.shape + a.shape[axis + 1:]:
         raise ValueError("index_add: y must have the shape of x, with as many elements along the axis as there are "
                          "indices; the shapes are {}, {} and {}".format(a.shape, places.shape, u.shape))
@@ -101,10 +112,14 @@ def index_add(x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, ch
 
 
 def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
-    """A copy with a number at positions along an axis."""
+    """A copy with a number at positions along an axis.
+
+    Raises:
+        ValueError: there is no such axis.
+    """
     a = array_of(x)
     number = value._array.astype(a.dtype) if isinstance(value, Tensor) else a.dtype.type(value)
-    return made(scatter_store(a, number, axis % a.ndim, array_of(index)))
+    return made(scatter_store(a, number, _axis_of("index_fill", axis, a.ndim), array_of(index)))
 
 
 def _rows(indices: Any) -> Any:

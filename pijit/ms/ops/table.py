@@ -65,7 +65,7 @@ ROWS = (
     Row("Tile", m.tile), Row("Concat", m.concat, (("axis", 0),)), Row("Stack", m.stack, (("axis", 0),)),
     Row("Unstack", m.unstack, (("axis", 0), ("num", None))),
     Row("Split", m.equal_split, (("axis", 0), ("output_num", 1))),
-    Row("Slice", m.slice), Row("StridedSlice", m.strided_slice), Row("Gather", m.gather),
+    Row("Slice", m.slice), Row("StridedSlice", m.strided_slice), Row("Gather", m.gather, (("batch_dims", 0),)),
     Row("GatherD", m.gather_elements),
     Row("GatherNd", m.gather_nd), Row("MaskedFill", m.masked_fill), Row("MaskedSelect", m.masked_select),
     Row("NonZero", m.nonzero), Row("Unique", m.unique), Row("Sort", m.sort, (("axis", -1), ("descending", False))),

@@ -135,3 +135,18 @@ def test_no_arrays():
         return np.squeeze(x), np.squeeze([[1.0], [2.0]]) * 2.0
 
     check(f, 2.5, others=[(np.float64(1.0),), ([[1, 2]],), (np.array(1.0),), (np.ones((2, 1)),), ("a",)])
+
+
+def test_guards_of_a_computed_array_are_on_the_arrays_that_decide():
+    def f(x, y, others):
+        a, b, c = others
+        return np.squeeze((x + y[::-1]).T) * 2.0, a * 2.0, b.sum() + c.sum()
+
+    shapes = [(1, 1), (1, 3), (3, 1), (3, 3)]
+    calls = [(np.ones((3, 1)), np.ones((1, 3)), tuple(np.ones(shapes[(k * m) % 4]) for m in (1, 2, 3))) for k in range(4)]
+    j = jitted(f, {"force_breaks": None})
+    for _ in range(2):
+        for call in calls:
+            j(*call)
+    assert j.cache_info().misses == 1 and not pijit.explain(j, *calls[0]).breaks
+    check(f, *calls[1], others=calls + [(np.ones((1, 1)), y, others) for _, y, others in calls], config={"force_breaks": None})

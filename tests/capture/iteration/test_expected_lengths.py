@@ -48,6 +48,67 @@ def test_lengths_are_guarded():
     assert report.kernels and not report.breaks and "L['i'].shape[1] == 2" in str(report), str(report)
 
 
+def test_a_further_length_leaves_the_entries_of_others():
+    """The entry for any length has a break. It serves only the calls that no entry for one length fits."""
+    j = jitted(picked, {"force_breaks": None})
+    calls, four = [np.zeros((3, n), int) for n in (1, 2, 3)], np.zeros((3, 4), int)
+    for places in calls:
+        j(X, places, 1.0)
+    for _ in range(3):
+        with pytest.raises(IndexError):
+            j(X, four, 1.0)
+    for places in calls * 9:
+        j(X, places, 1.0)
+    assert j.state.entries[-1].reports.breaks
+    before = {entry.program: entry.program.hits for entry in j.state.entries}
+    for places in calls * 2:
+        j(X, places, 1.0)
+    assert [entry.program.hits - before[entry.program] for entry in j.state.entries] == [2, 2, 2, 0]
+
+
+def test_other_types_with_known_lengths():
+    """A call with a length that entries have does not count as one with a further length."""
+    j = jitted(picked, {"force_breaks": None})
+    for x in (X, X.astype("f")):
+        for n in (1, 2, 3):
+            for _ in range(3):
+                j(x, np.zeros((3, n), int), 1.0)
+    assert len(j.state.entries) == 6 and not any(entry.reports.breaks for entry in j.state.entries)
+
+
+def sums_beside_rows(x, a, b, c):
+    rows = eval("x * 1.0")
+    return np.add(*rows) * (a.sum() + b.sum() + c.sum())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_guesses_of_axes_come_to_an_end(seed):
+    """The rows have no path from function entry. Guards on the lengths of other arrays leave room in the cache."""
+    random = np.random.RandomState(seed)
+    j = jitted(sums_beside_rows, {"force_breaks": None})
+    calls = [[np.ones(random.randint(1, 9, 2)) for _ in range(3)] for _ in range(60)]
+    for _ in range(2):
+        before = j.cache_info().misses
+        for arrays in calls:
+            j(X[0, :2], *arrays)
+    assert j.cache_info().misses == before
+
+
+def test_a_further_number_leaves_the_entry_of_the_first():
+    def f(x, axis):
+        return np.squeeze(x.sum(axis) * 2.0) + x.max(axis)
+
+    j = jitted(f, {"force_breaks": None})
+    x = X[:, :3, :3].copy()
+    for axis in (0, 0, 1, 1, 1, 0, 0):
+        j(x, axis)
+    first, last = j.state.entries
+    assert last.reports.breaks and not first.reports.breaks
+    before = first.program.hits
+    j(x, 0)
+    assert first.program.hits == before + 1
+
+
 def test_an_axis_with_many_lengths():
     def f(rows, y):
         total = y * 0.0

@@ -73,9 +73,9 @@ def unit_axes(interpreter: Interpreter, array: Tensor) -> FrozenSet[int]:
     if array.root is not None:
         interpreter.rely(array, HasUnitAxes(expected))
         return expected
-    interpreter.rely_on_unit_axes()
-    for axis in range(array.type.ndim):
-        length = interpreter.emit("dim", [ssa_value(array)], WORD, {"axis": axis})
+    lengths = [interpreter.emit("dim", [ssa_value(array)], WORD, {"axis": axis}) for axis in range(array.type.ndim)]
+    interpreter.rely_on_unit_axes(lengths)
+    for axis, length in enumerate(lengths):
         one = interpreter.emit("const", [], WORD, {"value": 1})
         symbol = "==" if axis in expected else "!="
         flag = interpreter.emit("compare", [length, one], FLAG, {"operator": symbol})
