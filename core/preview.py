@@ -91,8 +91,7 @@ def whole_graph(state: State, roots: Tuple[Any, ...], host_functions: Tuple[Any,
             short ranges are unrolled as well.
         any_lengths: the graph is for all lengths of arrays, except that of axes of length 1.
     """
-    function = state.py_func
-    analysed = state.analysed(function.__code__)
+    analysed = state.analysed(state.function.__code__)
     static_roots = roots if has_static_shapes else None
     options = CaptureOptions(
         specialisation=state.specialisation._replace(any_lengths=any_lengths), unrolling=unrolling, improved=abandons,

@@ -143,18 +143,35 @@ def c_callback(f: Callable[..., Any], form: CForm, rank: int = 2) -> Any:
     state = state_of(function)
     if state is None:
         raise TypeError("low_level_callable: f must be a function or a method, not {!r}".format(f))
-    args = form.example(form.arity or _parameters(state.py_func) - len(receiver), rank)
-    _check_parameters(state.py_func, [*receiver, *args])
-    roots = bound_locals(state.function, (*receiver, *args), {})
-    namespace = state.function.__globals__, vars(builtins)
-    made = _made(state, (roots, *namespace))
+    called, python = _called(f, jitted, state)
+    args = form.example(form.arity or _parameters(python) - len(receiver), rank)
+    _check_parameters(python, [*receiver, *args])
+    roots = bound_locals(python, (*receiver, *args), {})
+    namespace = python.__globals__, _builtins_of(python)
+    made = _made(state, python, (roots, *namespace))
     first, end = len(receiver), len(receiver) + len(args)
     places, short = _short_program(made, range(first, end)) if form.takes_numbers else (None, None)
     for place in range(first, end):
         roots[place] = _hook.UNBOUND
     _hook.connect()
-    return CCallback(form.text, jitted, state.function.__code__, made.launcher, made.program, short, *namespace, roots,
+    return CCallback(form.text, called, python.__code__, made.launcher, made.program, short, *namespace, roots,
                      _hook.UNBOUND, first, len(args), places or (-1,) * len(made.program.fetch))
+
+
+def _called(f: Callable[..., Any], jitted: Any, state: Any) -> Tuple[Any, types.FunctionType]:
+    """What runs the calls that the kernel does not compute, and the function whose code that is.
+
+    A jitted function whose code object another one has runs a twin. So a plain function in its place may get other
+    code that the jitted function does not see.
+    """
+    given, _ = unbound(f)
+    return (f, given) if given is state.py_func and given is not state.function else (jitted, state.function)
+
+
+def _builtins_of(function: types.FunctionType) -> Any:
+    """The builtins of the calls of a function: those of its module may be others than Python's."""
+    found = getattr(function, "__builtins__", None) or function.__globals__.get("__builtins__", builtins)
+    return vars(found) if isinstance(found, types.ModuleType) else found
 
 
 def _parameters(function: types.FunctionType) -> int:
@@ -190,8 +207,8 @@ class _Made(NamedTuple):
     returned: Tuple[Tuple[Any, ...], ...]
 
 
-def _made(state: Any, roots: Tuple[Any, ...]) -> _Made:
-    """Compile the function for a call, as one kernel."""
+def _made(state: Any, function: types.FunctionType, roots: Tuple[Any, ...]) -> _Made:
+    """Compile the function for a call, as one kernel. It is the function of the state, or its plain form."""
     from pijit.core.asynchronous_exceptions import signals_deferred
     from pijit.core.kernel.compile import compile_graph
     from pijit.core.kernel.errors import CompileError, ForkedError, TooDeep
@@ -219,7 +236,7 @@ def _made(state: Any, roots: Tuple[Any, ...]) -> _Made:
             kernel = compile_graph(whole.graph, config.backend, False, config.cache, flavour_of(config))
         except (TooDeep, ForkedError, CompileError) as error:
             raise ValueError("low_level_callable: {}: {}".format(name, error)) from error
-    unchanged = FunctionCode(Constant(state.function), state.function.__code__)
+    unchanged = FunctionCode(Constant(function), function.__code__)
     program = GuardProgram([unchanged, *whole.program.guards], whole.program.fetch)
     record = record_of(kernel, program, whole.returning)
     return _Made(launcher_of(record, kernel.kernel, kernel.owner), program, record.inputs,

@@ -32,10 +32,13 @@ class Called:
     """A callback as C code calls it. ``made`` is the CCallback; ``holds_gil`` is whether the caller does."""
 
     def __init__(self, f, signature, holds_gil=True, **config):
-        self.made = c_callback(pijit.jit(f, jit_config=mode_config(config)), form_of(signature))
+        self.made = c_callback(self._callback(f, config), form_of(signature))
         self.function, self.data = self.made.capsules()
         kind = ctypes.PYFUNCTYPE if holds_gil else ctypes.CFUNCTYPE
         self._call = kind(*(TYPES[signature] + (ctypes.c_void_p,)))(_pointer(self.function, _name(self.function)))
+
+    def _callback(self, f, config):
+        return pijit.jit(f, jit_config=mode_config(config))
 
     def __call__(self, *args):
         return self._call(*(args + (_pointer(self.data, _name(self.data)),)))
@@ -51,6 +54,13 @@ class Called:
     def counts(self):
         """(calls, calls that the kernel computed)."""
         return self.made.calls, self.made.kernel_calls
+
+
+class CalledPlain(Called):
+    """The same for a function that is not jitted."""
+
+    def _callback(self, f, config):
+        return f
 
 
 def bits(number):
@@ -135,6 +145,45 @@ def test_code_is_replaced():
     assert called(2.0) == gauss(2.0) and called.counts() == (2, 1)
     jitted.__code__ = code
     assert called(2.0) == 3.0 and called.counts() == (3, 2)
+
+
+def adding(number):
+    def f(x):
+        return x + number
+    return f
+
+
+def test_code_of_functions_that_share_it_is_replaced():
+    """Closures of one factory have one code object, which belongs to the first that is jitted."""
+    first, second, other = adding(1.0), adding(2.0), adding(0.5)
+    kept = pijit.jit(first, jit_config=mode_config())
+    called = CalledPlain(second, NUMBER)
+    assert called(2.0) == 4.0 and called.counts() == (1, 1) and kept(2.0) == 3.0
+
+    def f(x):
+        return x * number
+
+    number = 3.0
+    code, second.__code__ = second.__code__, f.__code__
+    assert called(2.0) == second(2.0) == 4.0 and kept(2.0) == 3.0  # twice the number in its own cell
+    assert called(3.0) == 6.0 and called.counts() == (3, 1)
+    second.__code__ = code
+    assert called(3.0) == 5.0 and called.counts() == (4, 2)
+
+    twin = pijit.jit(other, jit_config=mode_config())
+    twin.__code__ = f.__code__
+    called = Called(twin, NUMBER)
+    assert called(3.0) == twin(3.0) == 1.5
+
+
+def test_builtins_of_the_module():
+    names = {"__builtins__": {"abs": math.sqrt}}
+    exec("def f(x):\n    return abs(x) + 1.0", names)
+    called = Called(names["f"], NUMBER)
+    assert called(9.0) == names["f"](9.0) == 4.0
+    assert called.counts() == (1, 1)
+    names["__builtins__"]["abs"] = math.floor
+    assert called(-2.5) == names["f"](-2.5) == -2.0
 
 
 def test_methods():

@@ -18,6 +18,7 @@ from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm.half_precision import is_exact
 from pijit.core.kernel.llvm.intrinsics import BOOL, F4_TYPE, F8, F8_TYPE, I64, INT, LLVM_TYPES, PAIRS, UINT, Intrinsic
 from pijit.core.kernel.llvm.ssa_names import assigned_once
+from pijit.core.kernel.llvm.stack_slots import slots_of, write_room_check
 from pijit.core.named_tuples import NamedTuple
 
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
@@ -48,10 +49,15 @@ def lower(source: str, names: Dict[str, Any], symbol: str, module: Any, fast: bo
     ``names`` has the `Intrinsic` of each function that the source calls. ``fast``: floating-point arithmetic may be
     rearranged. Raises CompileError.
     """
-    function = ir.Function(module, ir.FunctionType(I64, [I64]), symbol)
+    kind = ir.FunctionType(I64, [I64])
+    function = body = ir.Function(module, kind, symbol)
     definition = ast.parse(source).body[0]
     assert isinstance(definition, ast.FunctionDef)
-    _Lowering(function, names, definition).write(definition.body)
+    slots = slots_of(definition)
+    if slots:
+        body = ir.Function(module, kind, symbol + ".body")
+        write_room_check(function, body, slots)
+    _Lowering(body, names, definition).write(definition.body)
     if fast:
         _relax(module)
     _omit_unwind_tables(module)

@@ -66,4 +66,17 @@ stack_is_low(StackBounds *bounds, uintptr_t address)
     return address < bounds->limit && address >= bounds->low;
 }
 
+/* Whether some bytes below an address on the stack are not close to its end. */
+static inline int
+stack_has_room(StackBounds *bounds, uintptr_t address, uintptr_t bytes)
+{
+    if (address >= bounds->limit && address - bounds->limit >= bytes) {
+        return 1;
+    }
+    if (bounds->low == 0) {
+        stack_bounds_find(bounds);
+    }
+    return address < bounds->low || (address >= bounds->limit && address - bounds->limit >= bytes);
+}
+
 #endif

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,30 @@ def many(x: np.ndarray) -> Any:
 def test_more_arrays_than_slots():
     x = np.random.RandomState(0).standard_normal(20)
     check(many, x, config=NUMBA, others=[(x[:2],), (np.tile(x, 90),), (x * 1e308,)])
+
+
+def on_small_stack(f: Any, *args: Any) -> Any:
+    """The result of a call on a thread whose stack has 64 KiB."""
+    found = []
+    before = threading.stack_size(64 * 1024)
+    try:
+        thread = threading.Thread(target=lambda: found.append(f(*args)))
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    return found[0]
+
+
+@fail_unless_captured()
+def test_small_stacks():
+    """There is no room for the slots, so bytecode runs. The program would end there."""
+    f, x = jitted(many, NUMBA), np.random.RandomState(0).standard_normal(1000)
+    wanted = many(x.copy())
+    for _ in range(3):
+        assert np.array_equal(f(x.copy()), wanted)
+    assert np.array_equal(on_small_stack(f, x.copy()), wanted)
+    assert np.array_equal(f(x.copy()), wanted)
 
 
 def gathered(data: np.ndarray, columns: np.ndarray, first: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -80,7 +80,7 @@ static double
 number_call(CCallback *self, const double *numbers, Py_ssize_t count)
 {
     double number = NAN;
-    Entered entered = call_enter();
+    PyGILState_STATE gil = PyGILState_Ensure();
     int waits = PyErr_Occurred() != NULL || (self->error != NULL && thread_runs_handlers());
     if (!waits && callback_number(self, numbers, count, &number) < 0) {
         number = NAN;
@@ -88,7 +88,7 @@ number_call(CCallback *self, const double *numbers, Py_ssize_t count)
             PyErr_WriteUnraisable(self->function);
         }
     }
-    PyGILState_Release(entered.gil);
+    PyGILState_Release(gil);
     return number;
 }
 
