@@ -21,7 +21,7 @@ def run_reduce(table, ufunc, operand, axis, least=0):
     identity = 0 if ufunc.identity is None else word_of(dtype.type(ufunc.identity))
     own, result = descriptor(operand), descriptor(out)
     spec = [function, data, dtype.num, operand.ndim, own.ctypes.data, -1 if axis is None else sum(1 << place for place in axes),
-            ufunc.identity is not None, identity, result.ctypes.data, least, ufunc is np.add]
+            ufunc.identity is not None, identity, result.ctypes.data, least, ufunc is np.add, dtype.num]
     assert table.call("reduce", table.frame, np.array(spec, np.int64)) == 0
     return out
 

@@ -17,7 +17,7 @@ from pijit.core.capture.values.lattice import Abstract, Const, Tensor, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.types import Array
 
-DTYPES = frozenset("?bBhHiIlLqQfd")
+DTYPES = frozenset("?bBhHiIlLqQefd")
 """Dtypes of arrays that kernels scan natively."""
 
 
