@@ -159,15 +159,6 @@ def call_astype(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     rounds = have.kind == "f" and dtype == np.float16
     if not np.can_cast(have, dtype, "safe") and have.kind not in "iub" and not rounds:
         raise Break("PJ210", callee="astype from %s to %s" % (have, dtype))
-    return _copied(interpreter, model, dtype)
-
-
-def converted(interpreter: Interpreter, array: Tensor, dtype: np.dtype[Any]) -> Tensor:
-    """A new array as one of this dtype, in its memory order; the array itself if it has this dtype."""
-    return array if array.type.dtype == dtype else _copied(interpreter, array, dtype)
-
-
-def _copied(interpreter: Interpreter, model: Tensor, dtype: np.dtype[Any]) -> Tensor:
     words = [interpreter.emit("dim", [ssa_value(model)], WORD, {"axis": k}) for k in range(model.type.ndim)]
     order = "F" if model.type.layout == "F" else "C"
     result = Array(dtype, model.type.ndim, order, lengths=model.type.lengths)

@@ -10,7 +10,6 @@ import numpy as np
 from pijit.core import _launcher
 from pijit.core.capture.models import operators
 from pijit.core.capture.models.numpy import library, shapes
-from pijit.core.capture.models.numpy.arrays import converted
 from pijit.core.capture.models.numpy.from_sequences import as_array
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
@@ -166,7 +165,8 @@ def _mean(interpreter: Interpreter, name: str, array: Tensor, axis: Axes, keepdi
         kind = numpy_scalar(_DIVIDED_AS.get(summed, summed))
         divisor = Number(kind, interpreter.emit("cast", [count], kind, exits=True))
         quotient = cast(Tensor, operators.ufunc_call(interpreter, np.true_divide, [total, divisor]))
-        return converted(interpreter, quotient, array.type.dtype)
+        return quotient if quotient.type.dtype == array.type.dtype else library.invoke(
+            interpreter, FUNCTIONS["ndarray.astype"], [quotient, Const(array.type.dtype)], {})
     double, kind = numpy_scalar(np.dtype(np.float64)), numpy_scalar(array.type.dtype)
     value = ssa_value(cast(Number, total))
     if summed != double.dtype:
@@ -188,7 +188,8 @@ def _variance(name: str, root: bool) -> Callable[..., Abstract]:
         if dtype == np.float16 and not (HALF_DIVIDES_AS_DOUBLE and interpreter.context.options.handlers):
             raise Break("PJ210", callee="%s of float16" % name)
         divided = _DIVIDED_AS.get(dtype, dtype)
-        mean = _mean(interpreter, name, array, axis, True, _count(interpreter, array, axis, True, divided), dtype)
+        keeps = axis is not None or dtype not in _DIVIDED_AS  # a number has the bits of an array of one element
+        mean = _mean(interpreter, name, array, axis, keeps, _count(interpreter, array, axis, keeps, divided), dtype)
         centred = operators.ufunc_call(interpreter, np.subtract, [array, mean])
         squares = cast(Tensor, operators.ufunc_call(interpreter, np.multiply, [centred, centred]))
         count = _count(interpreter, array, axis, keepdims, divided, less)
