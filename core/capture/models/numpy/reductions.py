@@ -128,12 +128,19 @@ def call_mean(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     """``x.mean(axis)`` of floats: NumPy's sum divided by the number of elements. For empty arrays bytecode warns."""
     array, axis, keepdims = _reduced(interpreter, "mean", arguments, keywords)
     dtype = array.type.dtype
-    if dtype in _SUMMED_AS and not interpreter.context.options.handlers and not isinstance(axis, tuple):
-        given = {} if axis is None else {"axis": Const(axis)}  # gradients follow the rule of the whole function
+    if dtype in _SUMMED_AS and _is_for_gradient(interpreter):
+        if isinstance(axis, tuple):
+            raise Break("PJ210", callee="mean of float16 along several axes")
+        given = {} if axis is None else {"axis": Const(axis)}
         return library.invoke(interpreter, FUNCTIONS["mean"], [array], dict(given, keepdims=Const(keepdims)))
     summed = _SUMMED_AS.get(dtype, dtype)
     count = _count(interpreter, array, axis, keepdims, summed)
     return _mean(interpreter, "mean", array, axis, keepdims, count, summed)
+
+
+def _is_for_gradient(interpreter: Interpreter) -> bool:
+    """Whether the capture is for a gradient. Those of float16 follow the rule of the whole function, as the tape does."""
+    return not interpreter.context.options.handlers
 
 
 def _count(interpreter: Interpreter, array: Tensor, axis: Axes, keepdims: bool, divided: np.dtype[Any],
@@ -185,7 +192,7 @@ def _variance(name: str, root: bool) -> Callable[..., Abstract]:
         others = {key: value for key, value in keywords.items() if key != "ddof"}
         array, axis, keepdims = _reduced(interpreter, name, arguments, others)
         dtype = array.type.dtype
-        if dtype == np.float16 and not (HALF_DIVIDES_AS_DOUBLE and interpreter.context.options.handlers):
+        if dtype == np.float16 and (_is_for_gradient(interpreter) or not HALF_DIVIDES_AS_DOUBLE):
             raise Break("PJ210", callee="%s of float16" % name)
         divided = _DIVIDED_AS.get(dtype, dtype)
         keeps = axis is not None or dtype not in _DIVIDED_AS  # a number has the bits of an array of one element
