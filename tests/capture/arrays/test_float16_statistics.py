@@ -55,6 +55,15 @@ def test_statistics_of_special_numbers(name, special):
               (RANDOM[0, :600].reshape(20, 30),), (TAME[:3],))
 
 
+def test_float32_sums():
+    with fail_unless_captured(1):
+        agree("return a.mean(dtype='f'), a.mean(axis=0, dtype=np.float32), a.sum(dtype='f'), "
+              "np.sum(a, axis=1, dtype=np.float32, keepdims=True), a.sum(axis=(0, 1), dtype='f')", (TAME,), (TAME[:0],))
+        agree("return a.var(dtype='f'), a.std(axis=0, dtype='f'), np.var(a, axis=1, dtype='f', ddof=1)", (TAME,),
+              (numbers((3, 9000)),), (TAME[:0],))
+        agree("return a.sum(dtype='d'), a.mean(dtype='e'), a.prod(dtype='f'), a.sum(dtype=None), a.sum(dtype='i8')", (TAME,))
+
+
 def test_degrees_of_freedom():
     with fail_unless_captured(1):
         agree("return a.var(ddof=1), a.std(axis=0, ddof=5), np.var(a, axis=1, ddof=2)", (TAME,), (TAME[:5],), (TAME[:2],))
@@ -112,7 +121,7 @@ def test_conversions_to_integers(code):
               (np.array([65504, np.inf], "e"), TAME[0, :1]), (np.array([np.nan], "e"), TAME[0, :1]))
 
 
-@pytest.mark.parametrize("text", ("a.mean(), a.mean(axis=(0, 1)), a[:, ::2].mean()", "a.cumsum(axis=1), a.cumprod(axis=1)",
+@pytest.mark.parametrize("text", ("a.mean(), a.mean(axis=(0, 1)), a[:, ::2].mean(dtype='f')", "a.cumsum(axis=1), a.cumprod(axis=1)",
                                   "a.clip(-1, 1), np.clip(a, 0, None)"))
 def test_operations(text, tmp_path):
     assert not calls_of_numpy(text, TAME, tmp_path)

@@ -10,6 +10,7 @@ import numpy as np
 from pijit.core import _launcher
 from pijit.core.capture.models import operators
 from pijit.core.capture.models.numpy import library, shapes
+from pijit.core.capture.models.numpy.arrays import dtype_argument
 from pijit.core.capture.models.numpy.from_sequences import as_array
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
@@ -42,9 +43,27 @@ Axes = Union[int, Tuple[int, ...], None]
 def _reduction(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
     """``np.sum(x)``, ``x.sum(axis=k, keepdims=True)`` and similar calls, as NumPy's ``ufunc.reduce`` computes them."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        array, axis, keepdims = _reduced(interpreter, name, arguments, keywords)
-        return _reduce(interpreter, name, ufunc, array, axis, keepdims)
+        array, axis, keepdims = _reduced(interpreter, name, arguments, _without(keywords, "dtype"))
+        dtype = _dtype_given(interpreter, name, array, keywords)
+        return _reduce(interpreter, name, ufunc, array, axis, keepdims, dtype)
     return call
+
+
+def _without(keywords: Arguments, name: str) -> Arguments:
+    return {key: value for key, value in keywords.items() if key != name}
+
+
+def _dtype_given(interpreter: Interpreter, name: str, array: Tensor, keywords: Arguments) -> Optional[np.dtype[Any]]:
+    """The dtype that a call of a sum names; None if it names none. Kernels add up float16 as float32."""
+    given = keywords.get("dtype", Const(None))
+    if given == Const(None):
+        if "dtype" in keywords and name in ("max", "min"):
+            raise Break("PJ211", callee=name)
+        return None
+    dtype = dtype_argument(given, None)
+    if (array.type.dtype.char, dtype.char) != ("e", "f") or name in ("max", "min") or _is_for_gradient(interpreter):
+        raise Break("PJ210", callee="%s with a dtype" % name)
+    return dtype
 
 
 def _reduced(interpreter: Interpreter, name: str, arguments: List[Abstract],
@@ -110,7 +129,9 @@ def _reduce(interpreter: Interpreter, name: str, ufunc: np.ufunc, array: Tensor,
         raise Break("PJ210", callee="%s along several axes" % name)
     sample = np.ones((2,) * array.type.ndim, array.type.dtype, order="F" if array.type.layout == "F" else "C")
     result = result_types.type_of_result(ufunc.reduce(sample, axis=axis, keepdims=keepdims, dtype=dtype))
-    if result.dtype != wanted or not _launcher.reduce_supported(ufunc, result.dtype.num):
+    converts = wanted != array.type.dtype
+    if result.dtype != wanted or converts and ufunc is not np.add \
+            or not _launcher.reduce_supported(ufunc, result.dtype.num):
         raise Break("PJ210", callee="%s of %s" % (name, array.type.dtype))
     if isinstance(result, Array) and array.type.layout != "C" and result.ndim > 1:
         raise Break("PJ210", callee="%s along an axis of a strided array" % name)
@@ -126,8 +147,8 @@ def _reduce(interpreter: Interpreter, name: str, ufunc: np.ufunc, array: Tensor,
 @models(np.ndarray, "mean")
 def call_mean(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.mean(axis)`` of floats: NumPy's sum divided by the number of elements. For empty arrays bytecode warns."""
-    array, axis, keepdims = _reduced(interpreter, "mean", arguments, keywords)
-    dtype = array.type.dtype
+    array, axis, keepdims = _reduced(interpreter, "mean", arguments, _without(keywords, "dtype"))
+    dtype = _dtype_given(interpreter, "mean", array, keywords) or array.type.dtype
     if dtype in _SUMMED_AS and _is_for_gradient(interpreter):
         if isinstance(axis, tuple):
             raise Break("PJ210", callee="mean of float16 along several axes")
@@ -135,11 +156,11 @@ def call_mean(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
         return library.invoke(interpreter, FUNCTIONS["mean"], [array], dict(given, keepdims=Const(keepdims)))
     summed = _SUMMED_AS.get(dtype, dtype)
     count = _count(interpreter, array, axis, keepdims, summed)
-    return _mean(interpreter, "mean", array, axis, keepdims, count, summed)
+    return _mean(interpreter, "mean", array, axis, keepdims, count, (summed, dtype))
 
 
 def _is_for_gradient(interpreter: Interpreter) -> bool:
-    """Whether the capture is for a gradient. Those of float16 follow the rule of the whole function, as the tape does."""
+    """Whether the capture is for a gradient. With float16 it follows the rules of whole functions, as the tape does."""
     return not interpreter.context.options.handlers
 
 
@@ -164,17 +185,18 @@ def _count(interpreter: Interpreter, array: Tensor, axis: Axes, keepdims: bool, 
 
 
 def _mean(interpreter: Interpreter, name: str, array: Tensor, axis: Axes, keepdims: bool, count: Value,
-          summed: np.dtype[Any]) -> Abstract:
-    """The sum, of dtype ``summed``, divided by ``count``, in the dtype of the array. NumPy may divide float32 as float64:
-    the result is the same where both are exact in float32."""
+          dtypes: Tuple[np.dtype[Any], np.dtype[Any]]) -> Abstract:
+    """The sum divided by ``count``; ``dtypes`` are those of the sum and of the result. NumPy may divide float32 as
+    float64: the result is the same where both are exact in float32."""
+    summed, dtype = dtypes
     total = _reduce(interpreter, name, np.add, array, axis, keepdims, summed)
     if isinstance(total, Tensor):
         kind = numpy_scalar(_DIVIDED_AS.get(summed, summed))
         divisor = Number(kind, interpreter.emit("cast", [count], kind, exits=True))
         quotient = cast(Tensor, operators.ufunc_call(interpreter, np.true_divide, [total, divisor]))
-        return quotient if quotient.type.dtype == array.type.dtype else library.invoke(
-            interpreter, FUNCTIONS["ndarray.astype"], [quotient, Const(array.type.dtype)], {})
-    double, kind = numpy_scalar(np.dtype(np.float64)), numpy_scalar(array.type.dtype)
+        return quotient if quotient.type.dtype == dtype else library.invoke(
+            interpreter, FUNCTIONS["ndarray.astype"], [quotient, Const(dtype)], {})
+    double, kind = numpy_scalar(np.dtype(np.float64)), numpy_scalar(dtype)
     value = ssa_value(cast(Number, total))
     if summed != double.dtype:
         value = interpreter.emit("cast", [value], double)
@@ -189,18 +211,18 @@ def _variance(name: str, root: bool) -> Callable[..., Abstract]:
         less = interpreter.constant(keywords.get("ddof", Const(0)))
         if type(less) is not int or less < 0:
             raise Break("PJ211", callee=name)
-        others = {key: value for key, value in keywords.items() if key != "ddof"}
-        array, axis, keepdims = _reduced(interpreter, name, arguments, others)
-        dtype = array.type.dtype
+        array, axis, keepdims = _reduced(interpreter, name, arguments, _without(_without(keywords, "ddof"), "dtype"))
+        dtype = _dtype_given(interpreter, name, array, keywords) or array.type.dtype
         if dtype == np.float16 and (_is_for_gradient(interpreter) or not HALF_DIVIDES_AS_DOUBLE):
             raise Break("PJ210", callee="%s of float16" % name)
         divided = _DIVIDED_AS.get(dtype, dtype)
         keeps = axis is not None or dtype not in _DIVIDED_AS  # a number has the bits of an array of one element
-        mean = _mean(interpreter, name, array, axis, keeps, _count(interpreter, array, axis, keeps, divided), dtype)
+        count = _count(interpreter, array, axis, keeps, divided)
+        mean = _mean(interpreter, name, array, axis, keeps, count, (dtype, dtype))
         centred = operators.ufunc_call(interpreter, np.subtract, [array, mean])
         squares = cast(Tensor, operators.ufunc_call(interpreter, np.multiply, [centred, centred]))
         count = _count(interpreter, array, axis, keepdims, divided, less)
-        result = _mean(interpreter, name, squares, axis, keepdims, count, dtype)
+        result = _mean(interpreter, name, squares, axis, keepdims, count, (dtype, dtype))
         return operators.ufunc_call(interpreter, np.sqrt, [result]) if root else result
     return call
 

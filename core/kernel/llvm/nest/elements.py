@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from pijit.core.kernel.llvm.float_intrinsics import other_sign, unknown, unknown_bits, unknown_byte, without_sign
 from pijit.core.kernel.llvm.half_precision import half_of, single_of
-from pijit.core.kernel.llvm.intrinsics import F4, F8, I1
+from pijit.core.kernel.llvm.intrinsics import F4, F8, I1, I16
 from pijit.core.kernel.llvm.nest.description import CONVERT, Step
 from pijit.core.kernel.llvm.nest.half_elements import HALF_OPERATIONS, ONE, in_single, special
 
