@@ -275,6 +275,9 @@ def reduce_run() -> int:
     """Number of elements of a row that NumPy's reductions pass to an inner loop at once (probed once): 8192 up to
     NumPy 2.2; 0: all of them."""
 
+def half_scans_run() -> bool:
+    """Whether the runtime computes running sums and products of float16."""
+
 def sums_known() -> bool:
     """Whether NumPy adds floats by pairwise summation with eight sums, as `reduce` and kernels do (probed once)."""
 

@@ -7,7 +7,9 @@ limit gains and loses little.
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Optional, cast
+
+import numpy as np
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.codec.decode import Function
@@ -17,6 +19,7 @@ from pijit.core.capture.build.segment import Captured
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Leave, Op, Value
 from pijit.core.graph.ops import CALLS_LIBRARY, COSTS_ELEMENT, COSTS_NOTHING, EFFECTS
+from pijit.core.graph.passes.fusion import converts
 from pijit.core.graph.types import Array, Scalar
 
 SEGMENT_WORK = 8
@@ -63,7 +66,7 @@ def work_of(graph: Graph) -> int:
 
 
 def _work_of(op: Op) -> int:
-    if op.name in CALLS_LIBRARY:  # the library call is no faster than in bytecode
+    if op.name in CALLS_LIBRARY and not _converts_halves(op):  # the library call is no faster than in bytecode
         return 1
     if op.name in COSTS_ELEMENT:
         return ELEMENT_WORK
@@ -71,6 +74,11 @@ def _work_of(op: Op) -> int:
     if any(isinstance(kind, Array) for kind in types) and not stores_into_object(op):
         return ARRAY_WORK
     return ELEMENT_WORK if any(map(_is_numpy_scalar, types)) else 1
+
+
+def _converts_halves(op: Op) -> bool:
+    """Whether an operation makes integers of float16, which a nest does faster than NumPy."""
+    return converts(op) and cast(Array, op.args[0].type).dtype == np.float16
 
 
 def least_work(captured: Captured, cfg: CFG) -> int:

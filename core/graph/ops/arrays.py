@@ -67,7 +67,8 @@ ROWS: Dict[str, OpInfo] = {
         attrs=("types",), facts=_COMPUTED | Fact.ELEMENTWISE | Fact.CHOOSES | Fact.KEEPS_ROWS | Fact.MAKES_ROWS,
         why_exit=BAD_SHAPE),
     "reduce": OpInfo("a",
-        "ufunc.reduce over one axis or all (axis None); result is an array or np scalar; bits as NumPy",
+        "ufunc.reduce over one axis or all (axis None); result is an array or np scalar; bits as NumPy; "
+        "float16 may be added up as float32",
         attrs=("ufunc", "axis", "keepdims", "types"), facts=_COMPUTED | Fact.RAISES_FLAGS | Fact.ENDS_GROUP,
         why_exit="the array is empty, or a floating-point flag is raised"),
     "scan": OpInfo("a",

@@ -96,7 +96,7 @@ FLOAT_LOOPS.update({np.true_divide: "truediv", np.square: "square", np.sqrt: "sq
 FLOAT_LOOPS.update(COMPARISONS)
 FLOAT_LOOPS.update(PREDICATES)
 HALF_LOOPS = dict(FLOAT_LOOPS)
-HALF_LOOPS.update({np.minimum: "minimum", np.maximum: "maximum"})
+HALF_LOOPS.update({np.minimum: "minimum", np.maximum: "maximum", CLIP: "clip"})
 INTEGER_LOOPS = dict(_ARITHMETIC)
 INTEGER_LOOPS.update(_BITS)
 INTEGER_LOOPS.update({np.square: "square", np.minimum: "minimum", np.maximum: "maximum", CLIP: "clip"})
@@ -188,7 +188,7 @@ def converts(op: Op) -> bool:
         return False
     kind, result = op.args[0].type, op.result.type  # type: ignore[union-attr]
     return (op.exit is not None and isinstance(kind, Array) and isinstance(result, Array) and kind.ndim > 0
-            and kind.layout == "C" and kind.dtype.char in "fd" and result.dtype.char in _INTEGER_CODES)
+            and kind.layout == "C" and kind.dtype.char in FLOAT_CODES and result.dtype.char in _INTEGER_CODES)
 
 
 def converts_half(op: Op) -> bool:

@@ -27,10 +27,10 @@ _BY_COLUMNS = {np.add: 1, np.minimum: 2, np.maximum: 3}
 
 def why_not_reduce(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
     """Why a reduction of an array of this type has no machine code, or None."""
-    ufunc, operand = attrs["ufunc"], types[0]
-    if attrs["types"][-1] != operand.dtype.char:
+    ufunc, operand, code = attrs["ufunc"], types[0], attrs["types"][-1]
+    if code != operand.dtype.char and not (ufunc is np.add and (operand.dtype.char, code) == ("e", "f")):
         return "%s.reduce of %s with another dtype is not supported" % (ufunc.__name__, operand.dtype)
-    if operand.ndim == 0 or not _launcher.reduce_supported(ufunc, operand.dtype.num):
+    if operand.ndim == 0 or not _launcher.reduce_supported(ufunc, np.dtype(code).num):
         return "%s.reduce of %s is not supported" % (ufunc.__name__, operand.dtype)
     if operand.layout != "C" and operand.ndim > 1 and attrs["keepdims"]:
         return "keepdims of a strided array is not supported"
@@ -54,7 +54,7 @@ def write_reduce(emitter: KernelEmitter, op: Op) -> None:
     if reason:
         raise CompileError(reason)
     array = emitter.arrays[op.args[0]]
-    dtype, layout = array.type.dtype, emitter.layout
+    dtype, layout = dtype_of(result_of(op)), emitter.layout
     source = emitter.descriptor(array, layout.scratch(2 + 2 * len(array.shape)))
     if isinstance(result_of(op).type, Scalar):
         at = layout.scratch(4)
@@ -95,18 +95,18 @@ def new_result(emitter: KernelEmitter, op: Op, leaving: Op,
 
 
 def _run(emitter: KernelEmitter, op: Op, source: Operand, out: Operand) -> None:
-    ufunc, axis, kind = op.attrs["ufunc"], op.attrs["axis"], array_type(op.args[0])
-    loop = ufunc.types.index("{0}{0}->{0}".format(kind.dtype.char))
+    ufunc, axis, kind, dtype = op.attrs["ufunc"], op.attrs["axis"], array_type(op.args[0]), dtype_of(result_of(op))
+    loop = ufunc.types.index("{0}{0}->{0}".format(dtype.char))
     table = emitter.let("%s()" % emitter.loop_table(ufunc, loop))
     reduced = -1 if axis is None else sum(1 << place for place in axes_of(axis))
-    words: List[Expression] = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(kind.dtype.num), str(kind.ndim),
+    words: List[Expression] = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(dtype.num), str(kind.ndim),
                                source, str(reduced)]
     identity = ufunc.identity
     start = 0 if identity is None else identity
     words += [str(int(identity is not None)),
               str(float_bits(float(start)) if kind.dtype.kind in "fc" else int(start)), out,
               str(emitter.flavour.least if kind.dtype.kind in "fc" or ufunc is np.add else 0),
-              str(_BY_COLUMNS.get(ufunc, 0))]
+              str(_BY_COLUMNS.get(ufunc, 0)), str(kind.dtype.num)]
     spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), listed(words)))
     emitter.clear_flags()
     emitter.checked("reduce", "frame", spec, op=op)

@@ -21,12 +21,43 @@ STEPS: Dict[Tuple[np.ufunc, str], str] = {
     for kind, letter in (("i", "i"), ("u", "u"), ("f", "f"))}
 """The intrinsic that combines two values, by ufunc and kind of number. Integers wrap, as in NumPy's arrays."""
 
+HALF_SCANS: Dict[np.ufunc, int] = {np.add: 0, np.multiply: 1}
+"""The number of the runtime's scan of float16, by ufunc."""
+
 
 def write_scan(emitter: KernelEmitter, op: Op) -> None:
     """Write a scan along the last axis; leaves when a floating-point flag was raised."""
     source, dtype = emitter.arrays[op.args[0]], dtype_of(result_of(op))
     result = made_array(emitter, op, result_of(op), source.shape)
-    step, size = STEPS[op.attrs["ufunc"], dtype.kind], source.shape[-1]
+    if dtype.kind == "f":
+        emitter.clear_flags(own=True)
+    (_write_halves if dtype.char == "e" else _write_rows)(emitter, op, source, result)
+    if dtype.kind == "f":
+        emitter.guard(op, emitter.raised_flags(op, own=True))
+    emitter.arrays[result_of(op)] = result
+
+
+def _write_halves(emitter: KernelEmitter, op: Op, source: ArrayVariable, result: ArrayVariable) -> None:
+    """Write calls of the runtime's scan of float16; leaves where NumPy must compute because of NaNs."""
+    size, odd = source.shape[-1], emitter.fresh()
+    emitter.line("%s = 0" % odd)
+
+    def row(places: List[Place]) -> None:
+        source_at, target = ("iadd(%s, %s)" % place for place in places)
+        emitter.line("if %s > 0:" % size)
+        emitter.depth += 1
+        found = emitter.runtime("half_scan", HALF_SCANS[op.attrs["ufunc"]], target, source_at, source.strides[-1], size)
+        emitter.line("%s = ior(%s, %s)" % (odd, odd, found))
+        emitter.depth -= 1
+
+    _rows(emitter, [source, result], row)
+    emitter.guard(op, "%s != 0" % odd)
+
+
+def _write_rows(emitter: KernelEmitter, op: Op, source: ArrayVariable, result: ArrayVariable) -> None:
+    """Write the steps of a scan."""
+    dtype, size = dtype_of(result_of(op)), source.shape[-1]
+    step = STEPS[op.attrs["ufunc"], dtype.kind]
 
     def row(places: List[Place]) -> None:
         (base, first), target = places
@@ -46,12 +77,7 @@ def write_scan(emitter: KernelEmitter, op: Op) -> None:
         emitter.line("%s = iadd(%s, 1)" % (index, index))
         emitter.depth -= 2
 
-    if dtype.kind == "f":
-        emitter.clear_flags(own=True)
     _rows(emitter, [source, result], row)
-    if dtype.kind == "f":
-        emitter.guard(op, emitter.raised_flags(op, own=True))
-    emitter.arrays[result_of(op)] = result
 
 
 def _element(emitter: KernelEmitter, op: Op, source: ArrayVariable, place: Place) -> Expression:

@@ -210,7 +210,7 @@ class _Search:
         if not set(op.attrs["types"]) <= set("fdbBhHiIlLqQ?->"):
             return False
         if op.name == "reduce":
-            return cast(Array, op.args[0].type).layout == "C"
+            return cast(Array, op.args[0].type).layout == "C" and cast(Array, op.args[0].type).dtype == kind.dtype
         return op.name in ELEMENTWISE and kind.ndim == ndim
 
 

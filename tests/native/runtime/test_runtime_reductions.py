@@ -11,9 +11,8 @@ from tests.native.launcher.native_kernels import descriptor
 from tests.native.runtime.runtime_operands import random_array, word_of
 
 
-def run_reduce(table, ufunc, operand, axis, least=0):
-    """The table's ufunc.reduce(operand, axis), in an array of the result's shape."""
-    dtype = operand.dtype
+def run_reduce(table, ufunc, operand, axis, least, dtype):
+    """The table's ufunc.reduce(operand, axis, dtype), in an array of the result's shape."""
     function, data = _launcher.ufunc_loop(ufunc, ufunc.types.index("%s%s->%s" % (dtype.char, dtype.char, dtype.char)))
     axes = range(operand.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     shape = tuple(size for place, size in enumerate(operand.shape) if place not in axes)
@@ -21,16 +20,17 @@ def run_reduce(table, ufunc, operand, axis, least=0):
     identity = 0 if ufunc.identity is None else word_of(dtype.type(ufunc.identity))
     own, result = descriptor(operand), descriptor(out)
     spec = [function, data, dtype.num, operand.ndim, own.ctypes.data, -1 if axis is None else sum(1 << place for place in axes),
-            ufunc.identity is not None, identity, result.ctypes.data, least, ufunc is np.add]
+            ufunc.identity is not None, identity, result.ctypes.data, least, ufunc is np.add, operand.dtype.num]
     assert table.call("reduce", table.frame, np.array(spec, np.int64)) == 0
     return out
 
 
-def assert_reduces_like_numpy(table, ufunc, operand, axis):
-    assert _launcher.reduce_supported(ufunc, operand.dtype.num)
+def assert_reduces_like_numpy(table, ufunc, operand, axis, dtype=None):
+    dtype = dtype or operand.dtype
+    assert _launcher.reduce_supported(ufunc, dtype.num)
     with np.errstate(all="ignore"):
-        expected = np.asarray(ufunc.reduce(operand, axis=axis, dtype=operand.dtype))
-        results = [run_reduce(table, ufunc, operand, axis, least) for least in (0, 1)]  # in one thread, and in several
+        expected = np.asarray(ufunc.reduce(operand, axis=axis, dtype=dtype))
+        results = [run_reduce(table, ufunc, operand, axis, least, dtype) for least in (0, 1)]  # 1: in several threads
     for result in results:
         assert result.tobytes() == expected.tobytes(), (operand.shape, operand.strides, operand.dtype, axis)
 
@@ -51,6 +51,25 @@ def test_reduce_of_vectors(table, dtype, length):
 
 SHAPES = [(3, 9000), (9000, 3), (1, 20000), (100, 200), (2, 8192), (5, 8191), (20000, 2), (3, 5000, 2), (130, 1, 130),
           (3, 20, 130), (2, 3, 4, 5), (17, 40, 17), (40, 5, 3, 17), (1, 1), (3, 8192, 1)]
+
+
+@pytest.mark.parametrize("shape", SHAPES + [(5000,), (30001,), (3, 10, 900), (4, 9000, 2)], ids=str)
+def test_sums_of_float16_as_float32(table, shape):
+    """NumPy converts the operand in a buffer, so that its size decides the order of additions."""
+    numbers, layouts = np.random.RandomState(7), Random(str(shape))
+    values = numbers.standard_normal(shape).astype("f2")
+    operands = [values, np.asfortranarray(values)]
+    for _ in range(6):
+        operands.append(random_array(layouts, shape, "f2"))
+        if operands[-1].flags.writeable:
+            operands[-1][...] = values
+    for special in (np.nan, np.inf):
+        strange = values.copy()
+        strange.ravel()[::777] = special
+        operands += [strange, -strange]
+    for operand in operands:
+        for axis in [None, *range(operand.ndim)]:
+            assert_reduces_like_numpy(table, np.add, operand, axis, np.dtype("f4"))
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -95,7 +114,7 @@ def test_reduce_of_empty_arrays(table, shape):
     for axis in [None, *range(len(shape))]:
         assert_reduces_like_numpy(table, np.add, operand, axis)
     with pytest.raises(ValueError, match="zero-size array"):
-        run_reduce(table, np.minimum, operand, None)
+        run_reduce(table, np.minimum, operand, None, 0, operand.dtype)
 
 
 def test_reduce_of_a_0d_array(table):

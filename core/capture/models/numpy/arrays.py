@@ -51,7 +51,8 @@ _DTYPE_NAMES = frozenset(
 _DTYPE_CLASSES = (None, bool, int, float, complex) + NUMPY_CLASSES
 
 
-def _dtype_argument(value: Optional[Abstract], default: Any) -> np.dtype[Any]:
+def dtype_argument(value: Optional[Abstract], default: Any) -> np.dtype[Any]:
+    """The dtype that an argument names; ``default`` if there is none."""
     if value is None:
         usual: np.dtype[Any] = np.dtype(default)
         return usual
@@ -77,7 +78,7 @@ def _constructor(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
         named.update(keywords)
         if "shape" not in named:
             raise Break("PJ211", callee=name)
-        dtype = _dtype_argument(named.get("dtype"), np.float64)
+        dtype = dtype_argument(named.get("dtype"), np.float64)
         words = shape_words(interpreter, named["shape"])
         result = Array(dtype, len(words), "C", lengths=_lengths(interpreter, named["shape"]))
         return Tensor(result, interpreter.emit("alloc", words, result, {"fill": fill, "order": "C"}, exits=True))
@@ -93,7 +94,7 @@ def _like(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
             raise Break("PJ211", callee=name)
         if model.type.layout == "A" and model.type.ndim > 1:
             raise Break("PJ210", callee="%s of a strided array" % name)
-        dtype = _dtype_argument(keywords.get("dtype"), model.type.dtype)
+        dtype = dtype_argument(keywords.get("dtype"), model.type.dtype)
         words = [interpreter.emit("dim", [ssa_value(model)], WORD, {"axis": k}) for k in range(model.type.ndim)]
         order = "F" if model.type.layout == "F" else "C"
         result = Array(dtype, model.type.ndim, order, lengths=model.type.lengths)
@@ -105,7 +106,7 @@ def _like(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
 def call_dtype(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.dtype(kind)`` of a known class, name or dtype: a constant."""
     only(arguments, keywords, "dtype", 1)
-    return Const(_dtype_argument(arguments[0], np.float64))
+    return Const(dtype_argument(arguments[0], np.float64))
 
 
 @models(np.array)
@@ -116,7 +117,7 @@ def call_array(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
         raise Break("PJ211", callee="array")
     given = named.get("dtype")
     made = array_of(interpreter, arguments[0],
-                    _dtype_argument(given, None) if given not in (None, Const(None)) else None)
+                    dtype_argument(given, None) if given not in (None, Const(None)) else None)
     if made is None:
         raise Break("PJ203", operand=describe(arguments[0]))
     return made
@@ -152,7 +153,7 @@ def call_astype(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     """``x.astype(dtype)`` to a type that holds all numbers, or to float16: always a copy, in the memory order of x."""
     only(arguments, keywords, "astype", 2)
     model = arguments[0]
-    dtype = _dtype_argument(arguments[1], np.float64)
+    dtype = dtype_argument(arguments[1], np.float64)
     if not isinstance(model, Tensor) or model.type.ndim == 0 or model.type.layout == "A" and model.type.ndim > 1:
         raise Break("PJ210", callee="astype")
     have = model.type.dtype
@@ -177,7 +178,7 @@ def call_full(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     kind = number_type(named["fill_value"]) if "fill_value" in named else None
     if kind is None or "shape" not in named:
         raise Break("PJ211", callee="full")
-    dtype = _dtype_argument(named.get("dtype"), kind.dtype)
+    dtype = dtype_argument(named.get("dtype"), kind.dtype)
     words = shape_words(interpreter, named["shape"])
     stored = _stored(interpreter, named["fill_value"], dtype)
     result = Array(dtype, len(words), "C", lengths=_lengths(interpreter, named["shape"]))

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Callable, List, Optional, Tuple, Union, cast
+from typing import Any, Callable, List, Optional, Tuple, Union, cast
 
 import numpy as np
 
 from pijit.core import _launcher
 from pijit.core.capture.models import operators
 from pijit.core.capture.models.numpy import library, shapes
+from pijit.core.capture.models.numpy.arrays import dtype_argument
 from pijit.core.capture.models.numpy.from_sequences import as_array
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
@@ -25,6 +26,15 @@ EMPTY_HAVE_STRIDES = np.empty(0).strides != (0,)
 """Whether empty arrays have non-zero strides, as before NumPy 1.23. Those of reductions then differ from those of
 other results, so bytecode makes them."""
 
+HALF_DIVIDES_AS_DOUBLE = np.true_divide(np.ones(1, "e"), np.intp(1)).dtype == np.float64
+"""Whether variances of float16 are divided as float64. Before NumPy 2 the type depends on the number of elements."""
+
+_SUMMED_AS = {np.dtype(np.float16): np.dtype(np.float32)}
+"""The dtype of the sum from which NumPy computes a mean, where it is not that of the array."""
+
+_DIVIDED_AS = {np.dtype(np.float16): np.dtype(np.float64)}
+"""The dtype in which kernels divide sums that are arrays, where it is not that of the sum."""
+
 Axes = Union[int, Tuple[int, ...], None]
 """One axis, several in their order, or None for all."""
 
@@ -33,9 +43,27 @@ Axes = Union[int, Tuple[int, ...], None]
 def _reduction(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
     """``np.sum(x)``, ``x.sum(axis=k, keepdims=True)`` and similar calls, as NumPy's ``ufunc.reduce`` computes them."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        array, axis, keepdims = _reduced(interpreter, name, arguments, keywords)
-        return _reduce(interpreter, name, ufunc, array, axis, keepdims)
+        array, axis, keepdims = _reduced(interpreter, name, arguments, _without(keywords, "dtype"))
+        dtype = _dtype_given(interpreter, name, array, keywords)
+        return _reduce(interpreter, name, ufunc, array, axis, keepdims, dtype)
     return call
+
+
+def _without(keywords: Arguments, name: str) -> Arguments:
+    return {key: value for key, value in keywords.items() if key != name}
+
+
+def _dtype_given(interpreter: Interpreter, name: str, array: Tensor, keywords: Arguments) -> Optional[np.dtype[Any]]:
+    """The dtype that a call of a sum names; None if it names none. Kernels add up float16 as float32."""
+    given = keywords.get("dtype", Const(None))
+    if given == Const(None):
+        if "dtype" in keywords and name in ("max", "min"):
+            raise Break("PJ211", callee=name)
+        return None
+    dtype = dtype_argument(given, None)
+    if (array.type.dtype.char, dtype.char) != ("e", "f") or name in ("max", "min") or _is_for_gradient(interpreter):
+        raise Break("PJ210", callee="%s with a dtype" % name)
+    return dtype
 
 
 def _reduced(interpreter: Interpreter, name: str, arguments: List[Abstract],
@@ -93,13 +121,17 @@ def _in_order(interpreter: Interpreter, array: Tensor, axis: Axes) -> Tensor:
 
 
 def _reduce(interpreter: Interpreter, name: str, ufunc: np.ufunc, array: Tensor, axis: Axes,
-            keepdims: bool = False) -> Abstract:
+            keepdims: bool = False, dtype: Optional[np.dtype[Any]] = None) -> Abstract:
+    """The reduction of an array, in its dtype or in ``dtype``."""
+    wanted = array.type.dtype if dtype is None else dtype
     array = _in_order(interpreter, array, axis)
     if isinstance(axis, tuple) and (ufunc is not np.add or array.type.layout != "C"):
         raise Break("PJ210", callee="%s along several axes" % name)
     sample = np.ones((2,) * array.type.ndim, array.type.dtype, order="F" if array.type.layout == "F" else "C")
-    result = result_types.type_of_result(ufunc.reduce(sample, axis=axis, keepdims=keepdims))
-    if result.dtype != array.type.dtype or not _launcher.reduce_supported(ufunc, result.dtype.num):
+    result = result_types.type_of_result(ufunc.reduce(sample, axis=axis, keepdims=keepdims, dtype=dtype))
+    converts = wanted != array.type.dtype
+    if result.dtype != wanted or converts and ufunc is not np.add \
+            or not _launcher.reduce_supported(ufunc, result.dtype.num):
         raise Break("PJ210", callee="%s of %s" % (name, array.type.dtype))
     if isinstance(result, Array) and array.type.layout != "C" and result.ndim > 1:
         raise Break("PJ210", callee="%s along an axis of a strided array" % name)
@@ -115,48 +147,61 @@ def _reduce(interpreter: Interpreter, name: str, ufunc: np.ufunc, array: Tensor,
 @models(np.ndarray, "mean")
 def call_mean(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.mean(axis)`` of floats: NumPy's sum divided by the number of elements. For empty arrays bytecode warns."""
-    array, axis, keepdims = _reduced(interpreter, "mean", arguments, keywords)
-    if array.type.dtype == np.float16 and not isinstance(axis, tuple):  # a sum of float32 numbers, in parts
+    array, axis, keepdims = _reduced(interpreter, "mean", arguments, _without(keywords, "dtype"))
+    dtype = _dtype_given(interpreter, "mean", array, keywords) or array.type.dtype
+    if dtype in _SUMMED_AS and _is_for_gradient(interpreter):
+        if isinstance(axis, tuple):
+            raise Break("PJ210", callee="mean of float16 along several axes")
         given = {} if axis is None else {"axis": Const(axis)}
         return library.invoke(interpreter, FUNCTIONS["mean"], [array], dict(given, keepdims=Const(keepdims)))
-    return _mean(interpreter, "mean", array, axis, keepdims, _count(interpreter, array, axis, keepdims))
+    summed = _SUMMED_AS.get(dtype, dtype)
+    count = _count(interpreter, array, axis, keepdims, summed)
+    return _mean(interpreter, "mean", array, axis, keepdims, count, (summed, dtype))
 
 
-def _count(interpreter: Interpreter, array: Tensor, axis: Axes, keepdims: bool, less: int = 0) -> Value:
+def _is_for_gradient(interpreter: Interpreter) -> bool:
+    """Whether the capture is for a gradient. With float16 it follows the rules of whole functions, as the tape does."""
+    return not interpreter.context.options.handlers
+
+
+def _count(interpreter: Interpreter, array: Tensor, axis: Axes, keepdims: bool, divided: np.dtype[Any],
+           less: int = 0) -> Value:
     """The number of elements for each result, minus ``less``: a positive Python int.
 
-    Where results are arrays, it is exact in the array's dtype.
+    Where results are arrays, it is exact in the dtype in which they are divided.
     """
-    if array.type.dtype.char not in "fd":  # NumPy adds up float16 in another type
+    if divided.char not in "fd":
         raise Break("PJ203", operand=describe(array))
     size = shapes.size(interpreter, array, axis if axis is None or isinstance(axis, tuple) else (axis,))
     if less:
         size = interpreter.emit("sub", [size, interpreter.number_value(Const(less))], INT, exits=True)
     bounds = [(">", 0)]
     if keepdims or axis is not None and array.type.ndim > 1:
-        bounds.append(("<=", 2 ** (np.finfo(array.type.dtype).nmant + 1)))
+        bounds.append(("<=", 2 ** (np.finfo(divided).nmant + 1)))
     for symbol, bound in bounds:
         flag = interpreter.emit("compare", [size, interpreter.number_value(Const(bound))], FLAG, {"operator": symbol})
         interpreter.emit("require", [flag], None, exits=True)
     return size
 
 
-def _mean(interpreter: Interpreter, name: str, array: Tensor, axis: Axes, keepdims: bool, count: Value) -> Abstract:
-    """The sum divided by ``count``. NumPy may divide float32 as float64:
-    the result is the same where both are exact in float32."""
-    total = _reduce(interpreter, name, np.add, array, axis, keepdims)
+def _mean(interpreter: Interpreter, name: str, array: Tensor, axis: Axes, keepdims: bool, count: Value,
+          dtypes: Tuple[np.dtype[Any], np.dtype[Any]]) -> Abstract:
+    """The sum divided by ``count``; ``dtypes`` are those of the sum and of the result. NumPy may divide float32 as
+    float64: the result is the same where both are exact in float32."""
+    summed, dtype = dtypes
+    total = _reduce(interpreter, name, np.add, array, axis, keepdims, summed)
     if isinstance(total, Tensor):
-        kind = numpy_scalar(total.type.dtype)
+        kind = numpy_scalar(_DIVIDED_AS.get(summed, summed))
         divisor = Number(kind, interpreter.emit("cast", [count], kind, exits=True))
-        return operators.ufunc_call(interpreter, np.true_divide, [total, divisor])
-    double = numpy_scalar(np.dtype(np.float64))
-    value, kind = ssa_value(cast(Number, total)), cast(Number, total).type
-    if kind != double:
+        quotient = cast(Tensor, operators.ufunc_call(interpreter, np.true_divide, [total, divisor]))
+        return quotient if quotient.type.dtype == dtype else library.invoke(
+            interpreter, FUNCTIONS["ndarray.astype"], [quotient, Const(dtype)], {})
+    double, kind = numpy_scalar(np.dtype(np.float64)), numpy_scalar(dtype)
+    value = ssa_value(cast(Number, total))
+    if summed != double.dtype:
         value = interpreter.emit("cast", [value], double)
-    quotient = interpreter.emit("truediv", [value, interpreter.emit("cast", [count], double)], double, exits=True)
-    if kind != double:
-        quotient = interpreter.emit("cast", [quotient], kind, exits=True)
-    return Number(kind, quotient)
+    ratio = interpreter.emit("truediv", [value, interpreter.emit("cast", [count], double)], double, exits=True)
+    return Number(kind, ratio if kind == double else interpreter.emit("cast", [ratio], kind, exits=True))
 
 
 @model_factory
@@ -166,12 +211,18 @@ def _variance(name: str, root: bool) -> Callable[..., Abstract]:
         less = interpreter.constant(keywords.get("ddof", Const(0)))
         if type(less) is not int or less < 0:
             raise Break("PJ211", callee=name)
-        others = {key: value for key, value in keywords.items() if key != "ddof"}
-        array, axis, keepdims = _reduced(interpreter, name, arguments, others)
-        mean = _mean(interpreter, name, array, axis, True, _count(interpreter, array, axis, True))
+        array, axis, keepdims = _reduced(interpreter, name, arguments, _without(_without(keywords, "ddof"), "dtype"))
+        dtype = _dtype_given(interpreter, name, array, keywords) or array.type.dtype
+        if dtype == np.float16 and (_is_for_gradient(interpreter) or not HALF_DIVIDES_AS_DOUBLE):
+            raise Break("PJ210", callee="%s of float16" % name)
+        divided = _DIVIDED_AS.get(dtype, dtype)
+        keeps = axis is not None or dtype not in _DIVIDED_AS  # a number has the bits of an array of one element
+        count = _count(interpreter, array, axis, keeps, divided)
+        mean = _mean(interpreter, name, array, axis, keeps, count, (dtype, dtype))
         centred = operators.ufunc_call(interpreter, np.subtract, [array, mean])
         squares = cast(Tensor, operators.ufunc_call(interpreter, np.multiply, [centred, centred]))
-        result = _mean(interpreter, name, squares, axis, keepdims, _count(interpreter, array, axis, keepdims, less))
+        count = _count(interpreter, array, axis, keepdims, divided, less)
+        result = _mean(interpreter, name, squares, axis, keepdims, count, (dtype, dtype))
         return operators.ufunc_call(interpreter, np.sqrt, [result]) if root else result
     return call
 

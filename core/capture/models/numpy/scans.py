@@ -7,6 +7,7 @@ from typing import Callable, List, cast
 
 import numpy as np
 
+from pijit.core import _launcher
 from pijit.core.capture.models.numpy.from_sequences import as_array
 from pijit.core.capture.models.numpy.reductions import leave_if_empty, one_axis
 from pijit.core.capture.models.protocol import Interpreter
@@ -17,7 +18,7 @@ from pijit.core.capture.values.lattice import Abstract, Const, Tensor, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.types import Array
 
-DTYPES = frozenset("?bBhHiIlLqQfd")
+DTYPES = frozenset("?bBhHiIlLqQfd" + ("e" if _launcher.half_scans_run() else ""))
 """Dtypes of arrays that kernels scan natively."""
 
 

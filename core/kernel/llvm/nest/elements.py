@@ -213,10 +213,17 @@ def _dtype(step: Step) -> np.dtype[Any]:
 def computed(builder: Any, step: Step, operands: List[Any]) -> Any:
     """The result of a step for operands of its dtypes, except for gathered elements."""
     dtype, operation = _dtype(step), OPERATIONS[step.operation]
+    if step.operation == CONVERT:
+        operands = [_computable(builder, step, operands[0])]
     if dtype.char != "e" or step.operation == "picked":
         return operation(builder, dtype, *operands)
     return HALF_OPERATIONS.get(step.operation, in_single(lambda *args: operation(args[0], np.dtype("f"), *args[1:])))(
         builder, *operands)
+
+
+def _computable(builder: Any, step: Step, value: Any) -> Any:
+    """An operand of a conversion as a number that LLVM knows."""
+    return single_of(builder, value) if step.codes[-1] == "e" else value
 
 
 def result_dtype(step: Step) -> np.dtype[Any]:
@@ -233,14 +240,14 @@ def oddness(builder: Any, step: Step, result: Any, operands: List[Any]) -> Any:
     Odd are infinity and NaN from arithmetic, and floats that may not fit into an integer. An extreme is odd if NumPy's
     version and the element's position decide which operand it is.
     """
+    name, kind = step.operation, _word_type(operands[0].type)
+    if name == CONVERT:
+        return builder.zext(builder.not_(fits(builder, _computable(builder, step, operands[0]), _dtype(step))), kind)
     if step.codes[-1] == "e":
-        return builder.zext(special(builder, result), I16)
-    kind, name = _word_type(operands[0].type), step.operation
+        return builder.zext(special(builder, result), kind)
     if name in _EXTREMES:  # of a NaN and of equal operands the second one is picked
         other = _pick(_EXTREMES[name])(builder, np.dtype(float), *reversed(operands))
         return builder.xor(builder.bitcast(result, kind), builder.bitcast(other, kind))
-    if name == CONVERT:
-        return builder.zext(builder.not_(fits(builder, operands[0], _dtype(step))), kind)
     if name != "clip":
         return builder.bitcast(builder.fsub(result, result), kind)  # 0.0 except for infinity and NaN
     value, low, high = operands
@@ -270,9 +277,11 @@ def _unlike(builder: Any, equal: Any, one: Any, other: Any) -> Any:
 
 
 def _word_type(kind: Any) -> Any:
-    """The integer type as wide as a float type, or a vector of it."""
+    """The integer type as wide as a float type, or a vector of it. A float16 has such a type already."""
     if isinstance(kind, ir.VectorType):
         return ir.VectorType(_word_type(kind.element), kind.count)
+    if isinstance(kind, ir.IntType):
+        return kind
     return ir.IntType(64 if isinstance(kind, ir.DoubleType) else 32)
 
 

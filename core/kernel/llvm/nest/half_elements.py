@@ -57,6 +57,10 @@ def _extreme(symbol: str) -> Callable[..., Any]:
     return build
 
 
+def _clip(builder: Any, value: Any, low: Any, high: Any) -> Any:
+    return _extreme("<=")(builder, _extreme(">=")(builder, value, low), high)
+
+
 def _sign(builder: Any, value: Any) -> Any:
     """0.0 for zeros of both signs; NaN stays what it is."""
     signed = builder.or_(builder.and_(value, _bits(SIGN)), _bits(ONE))
@@ -71,7 +75,7 @@ def special(builder: Any, value: Any) -> Any:
 
 HALF_OPERATIONS: Dict[str, Callable[..., Any]] = {
     "neg": lambda builder, a: builder.xor(a, _bits(SIGN)), "abs": _size, "sign": _sign,
-    "minimum": _extreme("<="), "maximum": _extreme(">="),
+    "minimum": _extreme("<="), "maximum": _extreme(">="), "clip": _clip,
     "where": lambda builder, condition, a, b: builder.select(condition, a, b),
     "isnan": _is_nan, "isfinite": lambda builder, a: builder.not_(special(builder, a)),
     "isinf": lambda builder, a: builder.icmp_signed("==", _size(builder, a), _bits(SPECIAL)),

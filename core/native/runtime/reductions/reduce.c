@@ -20,6 +20,7 @@
 #include "runtime/iteration/iteration_order_inl.h"
 #include "runtime/iteration/iteration_plan.h"
 #include "runtime/iteration/pieces.h"
+#include "runtime/reductions/half_sum.h"
 #include "runtime/reductions/outer_axis.h"
 #include "runtime/reductions/pairwise_sum.h"
 #include "runtime/reductions/probe.h"
@@ -265,8 +266,7 @@ by_columns_reduce(const Reduction *reduction, Nest *nest)
     return 1;
 }
 
-/* Reduces along some axes of a nest made by reduction_nest. */
-static void
+void
 rows_reduce(const Reduction *reduction, Nest *nest, npy_intp skipped)
 {
     npy_intp index[NEST_MAXDIMS] = {0};
@@ -400,6 +400,9 @@ reduction_run(Reduction *reduction)
         return 0;
     }
     reduction_nest(reduction, &nest);
+    if (reduction->source != reduction->typenum) {
+        return half_sum(reduction, &nest);
+    }
     /* a chunk's sum of float16 is rounded only after it is added to the result */
     if (reduction->reduced == ALL_REDUCED && nest.ndim == 1 && reduction->operation == COLUMNS_ADD && reduction->least != 0
         && reduction->typenum != NPY_HALF && reduce_chunk != WHOLE_ROWS && nest.shape[0] * SUM_UNITS >= reduction->least) {
@@ -449,6 +452,7 @@ runtime_reduce(int64_t frame, int64_t spec)
         (int64_t *)words[8],
         words[9],
         (int)words[10],
+        (int)words[11],
     };
     if (reduce_chunk == REDUCE_UNPROBED) {
         PyGILState_STATE gil = PyGILState_Ensure();

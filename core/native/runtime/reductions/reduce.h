@@ -28,9 +28,14 @@ typedef struct {
     int64_t *out;
     int64_t least; /* the least amount of work that threads share; 0: never */
     int operation; /* one of outer_axis.h; COLUMNS_ADD: a run's sum is added to the result */
+    int source;    /* type number of the operand: `typenum`, or NPY_HALF for a sum that is float32 */
 } Reduction;
 
 /* out = out op (count elements from source). */
 void run_reduce(const Reduction *reduction, char *out, char *source, npy_intp stride, npy_intp count);
+
+/* Reduces along some axes of a nest of operand 0 (the source) and 1 (the result, with stride 0 on reduced axes). The
+ * result already has the first `skipped` elements of each run. */
+void rows_reduce(const Reduction *reduction, Nest *nest, npy_intp skipped);
 
 #endif

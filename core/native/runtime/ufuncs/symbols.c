@@ -12,6 +12,7 @@
 #include "runtime/reductions/reduce.h"
 #include "runtime/ufuncs/deferred_report.h"
 #include "runtime/ufuncs/half_loops.h"
+#include "runtime/ufuncs/half_scans.h"
 #include "runtime/ufuncs/power.h"
 #include <numpy/ufuncobject.h>
 #include <string.h>
@@ -110,6 +111,12 @@ module_sums_known(PyObject *module, PyObject *unused)
 }
 
 static PyObject *
+module_half_scans_run(PyObject *module, PyObject *unused)
+{
+    return PyBool_FromLong(half_scans_run());
+}
+
+static PyObject *
 untraced_observe(PyObject *callable, PyObject *value)
 {
     PyObject *arguments = PyTuple_Pack(1, value); /* owned */
@@ -156,5 +163,6 @@ PyMethodDef symbol_functions[] = {
     {"reduce_supported", module_reduce_supported, METH_VARARGS,
      "Whether the runtime's reduce gives NumPy's bits for a ufunc and the dtype of operand and result."},
     {"sums_known", module_sums_known, METH_NOARGS, "Whether NumPy's loops add up runs of floats by halves, in eight sums."},
+    {"half_scans_run", module_half_scans_run, METH_NOARGS, "Whether the runtime computes running sums of float16."},
     {NULL},
 };
