@@ -25,7 +25,8 @@ def _parser() -> argparse.ArgumentParser:
     from pijit.cli.commands import BACKEND, CHECK
 
     parser = _Parser(prog="%%" + MAGIC, add_help=False)
-    parser.add_argument("--report", action="store_true", help="report on functions that were called and on loops outside functions")
+    parser.add_argument("--report", action="store_true",
+                        help="report on functions that were called, and on loops outside functions")
     for names, keywords in (CHECK, BACKEND):
         parser.add_argument(*names, **keywords)
     return parser
