@@ -81,6 +81,17 @@ def _dask(workers: int) -> List[Answer]:
         return list(client.gather(client.map(task, range(workers * TASKS_OF_WORKER), pure=False)))
 
 
+def _ray(workers: int) -> List[Answer]:
+    import ray
+
+    ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
+    try:
+        remote = ray.remote(task)
+        return list(ray.get([remote.remote(number) for number in range(workers * TASKS_OF_WORKER)]))
+    finally:
+        ray.shutdown()
+
+
 def _alone(workers: int) -> List[Answer]:
     return [task(number) for number in range(TASKS_OF_WORKER)]
 
@@ -93,6 +104,7 @@ ENGINES: Dict[str, Tuple[str, Callable[[int], List[Answer]]]] = {
     "concurrent.futures, fork": ("numpy", _futures("fork")),
     "joblib": ("joblib", _joblib),
     "dask": ("distributed", _dask),
+    "ray": ("ray", _ray),
 }
 """By the name of an engine: the module that it needs, and a function of the number of workers that runs a pool."""
 

@@ -26,7 +26,7 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = _Parser(prog="%%" + MAGIC, add_help=False)
     parser.add_argument("--report", action="store_true",
-                        help="report on functions that were called and on loops outside functions")
+                        help="report on functions that were called, and on loops outside functions")
     for names, keywords in (CHECK, BACKEND):
         parser.add_argument(*names, **keywords)
     return parser
