@@ -1,9 +1,10 @@
 /* EntryCache: the entries of one function, each a guard program and a payload.
  *
  * A lookup tries the entries in order and moves the one that hits before the others of its rank. So a stable caller
- * pays for one program. Of two entries whose guards hold for one call, that of the lower rank serves. At the limit add() refuses, and the existing entries stay in use. An evaluation may run code that changes
- * the same cache, through a dict key's __eq__ or in mirror mode. `changes` counts modifications. A lookup that sees
- * it change ends as a miss, because its entries may be gone.
+ * pays for one program. Of two entries whose guards hold for one call, that of the lower rank serves. At the limit
+ * add() refuses, and the existing entries stay in use. An evaluation may run code that changes the same cache, through
+ * a dict key's __eq__ or in mirror mode. `changes` counts modifications. A lookup that sees it change ends as a miss,
+ * because its entries may be gone.
  *
  * An entry is dead when a guarded class, function or other object is gone. Dead entries are removed at the next miss
  * or add(). */
