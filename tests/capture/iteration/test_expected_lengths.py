@@ -69,7 +69,7 @@ def test_a_further_length_leaves_the_entries_of_others():
 def test_other_types_with_known_lengths():
     """A call with a length that entries have does not count as one with a further length."""
     j = jitted(picked, {"force_breaks": None})
-    for x in (X, X.astype("f")):
+    for x in (X, X.astype(int)):
         for n in (1, 2, 3):
             for _ in range(3):
                 j(x, np.zeros((3, n), int), 1.0)
