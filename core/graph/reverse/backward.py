@@ -132,9 +132,12 @@ class Backward:
                 self._add_part(op, part, g, shape, part.operand if op.name == "store" else target)
 
     def _add_element(self, op: Op, g: str) -> None:
-        """Add the adjoint of an element to its place."""
+        """Add the adjoint of an element to its place; that of an array's only element to the whole adjoint."""
         root = self._root(op.args[0])
         self.settle(root)
+        if not op.args[1:]:
+            self.add(op.args[0], g, (), dtype_of(op.args[0]), is_cast=False)
+            return
         self._start(root)
         self.code.line("%s[%s] += %s" % (self.shadow(op.args[0]), ", ".join(map(self.code.index, op.args[1:])), g))
 
