@@ -43,6 +43,8 @@ def _scatter(interpreter: Interpreter, owner: Tensor, index: Abstract, value: Ab
 def store_basic(interpreter: Interpreter, owner: Tensor, items: List[Abstract], value: Abstract) -> None:
     value = array_of(interpreter, value, owner.type.dtype) or value
     question = operand_of(value)
+    if owner.type.ndim == 0 and items == [Const(Ellipsis)]:
+        items = []
     if is_element(owner, items) and isinstance(question.type, Scalar):
         words = [interpreter.word(item) for item in items]
         stored = indexing.stored_scalar(interpreter, value, question, owner.type.dtype)
