@@ -63,10 +63,8 @@ class KernelGradients:
     def __init__(self, value: Any, gradients: Sequence[Any], inputs: Sequence[Tensor], weights: Sequence[Tensor],
                  has_aux: bool) -> None:
         value, aux = value if has_aux else (value, ())
-        self.result: Any = made(np.asarray(value))
-        if has_aux:
-            self.result = (self.result, *map(made, map(np.asarray, aux)))
-        self._gradients = [changed_by_hooks(plain_run, tensor, made(one))
+        self.result: Any = (made(value), *map(made, aux)) if has_aux else made(value)
+        self._gradients = [made(one) if not tensor._hooks else changed_by_hooks(plain_run, tensor, made(one))
                            for tensor, one in zip([*inputs, *weights], gradients)]
         self._inputs = len(inputs)
 
@@ -110,9 +108,13 @@ class _Kernels:
         finally:
             self._call.arrays = ()
 
-    def _positions(self, inputs: Sequence[Any]) -> Tuple[int, ...]:
-        """The positions of the differentiated arrays among the inputs of a graph."""
-        wanted = list(map(id, self._call.arrays))
+    def _positions(self, inputs: Sequence[Any], expected: Optional[Tuple[int, ...]]) -> Tuple[int, ...]:
+        """The positions of the differentiated arrays among the inputs of a graph. They are those that are expected in
+        most calls."""
+        arrays = self._call.arrays
+        if expected is not None and _are_apart(inputs, expected, arrays):
+            return expected
+        wanted = list(map(id, arrays))
         places: Dict[int, List[int]] = {one: [] for one in wanted}
         for place, one in enumerate(inputs):
             if type(one) is np.ndarray:
@@ -123,6 +125,22 @@ class _Kernels:
         if any(len(places[one]) != 1 for one in wanted):
             raise Irreversible("an array that the function reads in several ways, or not at all")
         return tuple(places[one][0] for one in wanted)
+
+
+def _are_apart(inputs: Sequence[Any], places: Tuple[int, ...], arrays: Sequence[Any]) -> bool:
+    """Whether these inputs are the arrays, and no other input shares memory with them."""
+    for place, array in zip(places, arrays):
+        if inputs[place] is not array:
+            return False
+    own = set(map(id, arrays))
+    count = 0
+    for one in inputs:
+        if type(one) is np.ndarray:
+            if id(one) in own:
+                count += 1
+            elif one.base is not None and id(one.base) in own:
+                return False
+    return count == len(arrays) == len(own)
 
 
 _known: MutableMapping[Any, Dict[Tuple[Any, ...], _Kernels]] = weakref.WeakKeyDictionary()
@@ -202,10 +220,11 @@ def _arrays_of(function: Any, args: Sequence[Any], kwargs: Dict[str, Any], posit
         return "the call has keywords, no argument, or more than %d" % _MOST_ARGUMENTS
     if seed is not None and not (isinstance(seed, Tensor) and _is_number(seed._array)):
         return "the adjoint of the output is no tensor of one float"
-    tensors = [args[place] for place in positions]
-    arrays = [one._array for one in [*tensors, *weights] if isinstance(one, Tensor)]
-    if len(arrays) != len(tensors) + len(weights) or not all(map(_has_own_memory, arrays)):
-        return "a differentiated argument is no tensor of floats with memory of its own"
+    arrays = []
+    for one in [args[place] for place in positions] + [*weights]:
+        if not isinstance(one, Tensor) or not _has_own_memory(one._array):
+            return "a differentiated argument is no tensor of floats with memory of its own"
+        arrays.append(one._array)
     return arrays
 
 

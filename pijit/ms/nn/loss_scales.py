@@ -97,7 +97,7 @@ class DynamicLossScaleUpdateCell(Cell):
             scale[...] = scale * factor
         if over or due:
             last[...] = now
-        now += 1
+        now[...] = now + 1
         return overflow
 
 
@@ -137,9 +137,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         scale = Tensor(self.scale_sense)
         loss, scaled = self.grad.with_value(self.network, inputs + (made(np.reshape(scale._array, ())),),
                                             self.weights)
-        return loss, self.updated(scaled, scale), scale
+        return loss, self._update_unscaled(scaled, scale), scale
 
-    def updated(self, scaled: Any, scale: Tensor) -> Tensor:
+    def _update_unscaled(self, scaled: Any, scale: Tensor) -> Tensor:
         """Update the parameters and the loss scale by scaled gradients; whether one of these is not finite.
 
         Captured code calls it as a function of its own, which knows the types of the gradients by its arguments.

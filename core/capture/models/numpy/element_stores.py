@@ -50,7 +50,7 @@ def store_basic(interpreter: Interpreter, owner: Tensor, items: List[Abstract], 
         stored = indexing.stored_scalar(interpreter, value, question, owner.type.dtype)
         interpreter.emit("store", [ssa_value(owner)] + words + [stored], None, exits=True)
         return
-    target = indexing.view_of(interpreter, owner, items)
+    target = owner if owner.type.ndim == 0 and not items else indexing.view_of(interpreter, owner, items)
     if isinstance(question.type, Array):
         if not np.can_cast(question.type.dtype, target.type.dtype, "same_kind"):
             raise Break("PJ203", operand="%r stored into %r" % (question.type, target.type))
