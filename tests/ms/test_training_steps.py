@@ -209,3 +209,25 @@ def test_an_adjoint_of_another_shape_is_refused():
         gradient(ms.Tensor(IMAGES), ms.Tensor(LABELS), ms.Tensor(2.0))
         with pytest.raises(ValueError):
             gradient(ms.Tensor(IMAGES), ms.Tensor(LABELS), ms.Tensor([1.0, 2.0]))
+
+
+def test_loss_scales_are_adjusted_in_kernels():
+    """Growth, its end where the scale would not be finite, and the fall after an overflow, to 1 at least."""
+    import pijit.ms as ms
+    from pijit.ms import amp, nn
+
+    def scales(jitted):
+        scaler, found = amp.DynamicLossScaler(3.0, 2 ** 9, 2), []
+        cell, of_cell = nn.DynamicLossScaleUpdateCell(3.0, 2 ** 9, 2), ms.Parameter(ms.Tensor(3.0), name="scale")
+        adjust, update = scaler.adjust, cell
+        if jitted:
+            adjust, update = ms.jit(lambda finite: scaler.adjust(finite)), ms.jit(lambda *args: cell(*args))
+        for number in range(60):
+            finite = number < 40 or number % 3 == 0
+            adjust(ms.Tensor(finite))
+            update(of_cell, ms.Tensor(not finite))
+            found.append((float(scaler.scale_value), int(scaler.counter), float(of_cell), int(cell.cur_iter)))
+        breaks = [pijit.get_code_extra(one).break_count_ for one in (adjust, update)] if jitted else [0, 0]
+        return found, breaks
+
+    assert scales(True) == scales(False)

@@ -1,4 +1,7 @@
-"""Substitutions: calls during which attributes of objects have other values, without stores, and calls of compiled code.
+"""Substitutions: calls that captured code makes in another way than bytecode.
+
+`call_compiled` compiles a function and calls it; captured code contains the function. During `call_with_attribute`
+attributes of objects have other values; captured code makes no stores for that.
 
 In captured code an attribute that is written is a variable, so another value of the variable is enough. Side exits lead
 to before the call, and bytecode makes the whole call. There are two exceptions: an exit would lead into the middle of
