@@ -211,6 +211,7 @@ def test_an_adjoint_of_another_shape_is_refused():
             gradient(ms.Tensor(IMAGES), ms.Tensor(LABELS), ms.Tensor([1.0, 2.0]))
 
 
+@pytest.mark.filterwarnings("ignore:overflow")
 def test_loss_scales_are_adjusted_in_kernels():
     """Growth, its end where the scale would not be finite, and the fall after an overflow, to 1 at least."""
     import pijit.ms as ms
