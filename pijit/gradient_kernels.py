@@ -55,8 +55,9 @@ class GradientKernels:
         limit: the most bytes that may be kept for the backward part; None: as for a tape.
         form: what the gradient function returns.
         caller: the gradient function; gets the attribute `usual`, whose calls give what it returns, or a `JointError`.
-        choose: gives the positions of the differentiated inputs of a graph, for its inputs in this call; it raises
-            Irreversible if there are none. It replaces ``keys``. Calls with other positions use the tape.
+        choose: gives the positions of the differentiated inputs of a graph, for its inputs in this call, and the
+            positions that are expected, or None. It raises Irreversible if there are none. It replaces ``keys``. Calls
+            with other positions than those of their entry use the tape.
         options: the `jit_config` for the captures.
         show: receives the texts of each kernel that is made; None: they are printed under `print_after_all`.
 
@@ -66,7 +67,7 @@ class GradientKernels:
 
     def __init__(self, function: Any, keys: Sequence[Any], limit: Optional[int] = None, form: Form = Form(),
                  caller: Optional[_hook.GradientFunction] = None,
-                 choose: Optional[Callable[[Sequence[Any]], Tuple[int, ...]]] = None,
+                 choose: Optional[Callable[[Sequence[Any], Optional[Tuple[int, ...]]], Tuple[int, ...]]] = None,
                  options: Optional[Dict[str, Any]] = None, show: Optional[Show] = None) -> None:
         self.entries: List[JointEntry] = []
         self._why = ""
@@ -195,7 +196,7 @@ class GradientKernels:
     def _is_chosen(self, entry: JointEntry, inputs: Sequence[Any]) -> bool:
         """Whether the entry differentiates what is to be differentiated in this call."""
         try:
-            if self._choose is None or self._choose(inputs) == entry.wanted:
+            if self._choose is None or self._choose(inputs, entry.wanted) == entry.wanted:
                 return True
             self.why = reason("PJ510", because="other arrays are differentiated")
         except Irreversible as error:
@@ -242,8 +243,8 @@ class GradientKernels:
 
     def _set_dispatch(self) -> None:
         """Give the dispatch in C the entries and NumPy's error state of this call, for the next calls."""
-        known = states()
-        if known is None or self._binder.rest is None or self._choose is not None:
+        known = states() if self._choose is None and self._binder.rest is not None else None
+        if known is None:
             return
         if self._dispatch is None:
             self._dispatch = _hook.JointDispatch(self._function, self._binder.positional, self._binder.rest,
@@ -358,7 +359,7 @@ class GradientKernels:
         limit = joint_cache.rounded(default_limit()) if self._limit is None else self._limit
         try:
             wanted = tuple(self._position(key, whole.arguments) for key in self._keys) if self._choose is None \
-                else self._choose(inputs)
+                else self._choose(inputs, None)
             for position in wanted:
                 if not is_plain(inputs[position]):
                     raise Irreversible("an argument that is no float and no float array in C order")

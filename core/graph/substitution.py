@@ -1,6 +1,7 @@
-"""Calls during which attributes of objects have other values.
+"""Calls that captured code makes in another way than bytecode, with the same result.
 
-Captured code needs no stores for such a call, see `core/capture/models/objects/substitutions.py`.
+There are calls during which attributes of objects have other values, and calls that compile a part of the program. The
+models of `core/capture/models/objects/substitutions.py` capture them.
 """
 
 from __future__ import annotations
@@ -29,3 +30,16 @@ def call_with_attribute(*args: Any, objects: Sequence[Any], name: str, values: S
         for place, one in enumerate(objects):
             setattr(one, name, kept[place])
     return out
+
+
+def call_compiled(*args: Any, function: Callable[..., Any], compiled: Callable[..., Any], **keywords: Any) -> Any:
+    """The result of ``compiled(*args, **keywords)``, which is that of ``function(*args, **keywords)``.
+
+    Captured code contains the latter call, because it is compiled itself.
+
+    Args:
+        function: the function.
+        compiled: what compiles the function and runs it.
+        args, keywords: the call.
+    """
+    return compiled(*args, **keywords)

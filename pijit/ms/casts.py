@@ -42,9 +42,10 @@ def constructed(*args: Any, owner: Any, kwargs: Dict[str, Any]) -> Any:
     if not own:
         return owner.construct(*args, **kwargs)
     values = [one._array.astype(owner._cast) for one in own]
-    return call_with_attribute(*args, objects=own, name="_array", values=values, function=_constructed, owner=owner,
-                               kwargs=kwargs)
+    return call_with_attribute(*args, objects=own, name="_array", values=values, function=plainly_constructed,
+                               owner=owner, kwargs=kwargs)
 
 
-def _constructed(*args: Any, owner: Any, kwargs: Dict[str, Any]) -> Any:
+def plainly_constructed(*args: Any, owner: Any, kwargs: Dict[str, Any]) -> Any:
+    """The result of `construct` of a cell."""
     return owner.construct(*args, **kwargs)

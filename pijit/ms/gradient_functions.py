@@ -93,7 +93,7 @@ class GradOperation:
         positions = _positions_of_tensors(args)
         if not self.get_all:
             positions = positions[:1] if not self.get_by_list else []
-        found = gradients_of(function, args, kwargs, positions, listed, has_seed=self.sens_param)
+        found = gradients_of(function, args, kwargs, positions, listed, seed=seed)
         found.sweep(found.result, seed)
         inputs: Any = tuple(found.of_inputs())
         if not self.get_all:

@@ -63,8 +63,8 @@ _aux_counts: MutableMapping[Any, int] = weakref.WeakKeyDictionary()
 
 def gradients_of(function: Any, args: Sequence[Any], kwargs: Dict[str, Any], positions: Sequence[int],
                  weights: Sequence[Parameter], has_aux: bool = False,
-                 has_seed: bool = False) -> Union[Gradients, kernels.KernelGradients]:
-    """The result and the gradients of a call, from a kernel or a tape.
+                 seed: Any = None) -> Union[Gradients, kernels.KernelGradients]:
+    """The result and the gradients of a call, from a kernel or a tape. A tape needs a call of `sweep`.
 
     Args:
         function: a function or a cell.
@@ -72,12 +72,12 @@ def gradients_of(function: Any, args: Sequence[Any], kwargs: Dict[str, Any], pos
         positions: positions of the differentiated arguments.
         weights: differentiated parameters.
         has_aux: the function returns a tuple, and the first result is differentiated.
-        has_seed: the adjoint of the result is given, so that no kernel is tried.
+        seed: the adjoint of the result, or None: ones.
     """
     probe, _here.probe = _here.probe, None
     aux = _aux_counts.get(function, 0) if has_aux and kernels.is_lasting(function) else 0
-    if probe is None and not has_seed and (aux or not has_aux):
-        kernel = kernels.kernel_gradients(function, args, kwargs, positions, weights, aux)
+    if probe is None and (aux or not has_aux):
+        kernel = kernels.kernel_gradients(function, args, kwargs, positions, weights, aux, seed)
         if kernel is not None:
             return kernel
     found = Gradients(function, args, kwargs, positions, weights)
@@ -85,10 +85,9 @@ def gradients_of(function: Any, args: Sequence[Any], kwargs: Dict[str, Any], pos
         aux = _aux_counts[function] = _new_tensors_beside(found.result, args)
     if probe is not None:
         probe.tape = found.tape
-        why = "the adjoint of the output is given" if has_seed else "" if aux or not has_aux else (
-            "an auxiliary result is no new tensor")
+        why = "" if aux or not has_aux else "an auxiliary result is no new tensor"
         probe.how, probe.source = (reason("PJ510", because=why), "") if why else kernels.probe(
-            function, args, kwargs, positions, weights, aux, probe.show)
+            function, args, kwargs, positions, weights, aux, seed, probe.show)
     return found
 
 

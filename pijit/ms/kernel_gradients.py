@@ -30,20 +30,25 @@ _MOST_ARGUMENTS = 6
 _COMPILES = why_not_python() is None
 
 
-def _value_of(count: int, aux: int) -> Callable[..., Any]:
+def _value_of(count: int, aux: int, has_seed: bool) -> Callable[..., Any]:
     """A function of a callable and ``count`` arguments that gives the array of the result.
 
-    With ``aux`` auxiliary results it gives the array of the first result, and a tuple of those of the others.
+    With ``aux`` auxiliary results it gives the array of the first result, and a tuple of those of the others. With a
+    seed, which is the last argument, it gives the result times the seed, and a tuple of the result: the adjoint of the
+    result is the seed then.
     """
-    call = "f(%s)" % ", ".join("a%d" % number for number in range(count))
+    parameters = ["a%d" % number for number in range(count)]
+    call = "f(%s)" % ", ".join(parameters)
     lines = ["return %s._array" % call]
-    if aux:
+    if has_seed:
+        lines = ["r = %s._array" % call, "return r * seed, (r,)"]
+        parameters.append("seed")
+    elif aux:
         names = ["r%d" % number for number in range(1 + aux)]
         arrays = [name + "._array" for name in names]
         lines = ["%s = %s" % (", ".join(names), call), "return %s, (%s,)" % (arrays[0], ", ".join(arrays[1:]))]
     namespace: Dict[str, Any] = {}
-    exec("def gradient_of_cell(f, %s):\n    %s\n" % (", ".join("a%d" % number for number in range(count)),
-                                                    "\n    ".join(lines)), namespace)
+    exec("def gradient_of_cell(f, %s):\n    %s\n" % (", ".join(parameters), "\n    ".join(lines)), namespace)
     found: Callable[..., Any] = namespace["gradient_of_cell"]
     return found
 
@@ -58,10 +63,8 @@ class KernelGradients:
     def __init__(self, value: Any, gradients: Sequence[Any], inputs: Sequence[Tensor], weights: Sequence[Tensor],
                  has_aux: bool) -> None:
         value, aux = value if has_aux else (value, ())
-        self.result: Any = made(np.asarray(value))
-        if has_aux:
-            self.result = (self.result, *map(made, map(np.asarray, aux)))
-        self._gradients = [changed_by_hooks(plain_run, tensor, made(one))
+        self.result: Any = (made(value), *map(made, aux)) if has_aux else made(value)
+        self._gradients = [made(one) if not tensor._hooks else changed_by_hooks(plain_run, tensor, made(one))
                            for tensor, one in zip([*inputs, *weights], gradients)]
         self._inputs = len(inputs)
 
@@ -78,16 +81,16 @@ class KernelGradients:
 
 
 class _Kernels:
-    """The kernels of one function or cell, for one number of arguments and auxiliary results, and one choice of
-    differentiated arguments and parameters."""
+    """The kernels of one function or cell, for one number of arguments and auxiliary results, with a seed or without
+    one, and for one choice of differentiated arguments and parameters."""
 
-    def __init__(self, count: int, aux: int, show: Optional[Callable[[Any], None]] = None) -> None:
+    def __init__(self, count: int, aux: int, has_seed: bool, show: Optional[Callable[[Any], None]] = None) -> None:
         from pijit.gradient_kernels import GradientKernels  # which needs the extension modules
         from pijit.joint.entry import Form
 
         self._call = threading.local()  # each thread differentiates arrays of its own
-        self.kernels = GradientKernels(_value_of(count, aux), (), form=Form(has_aux=aux > 0), choose=self._positions,
-                                       options=_OPTIONS, show=show)
+        self.kernels = GradientKernels(_value_of(count, aux, has_seed), (), form=Form(has_aux=aux > 0 or has_seed),
+                                       choose=self._positions, options=_OPTIONS, show=show)
 
     def found(self, arrays: Sequence[Any], args: Tuple[Any, ...]) -> Any:
         """Value and gradients of a call with respect to arrays, or what says that the tape has to compute them."""
@@ -105,9 +108,13 @@ class _Kernels:
         finally:
             self._call.arrays = ()
 
-    def _positions(self, inputs: Sequence[Any]) -> Tuple[int, ...]:
-        """The positions of the differentiated arrays among the inputs of a graph."""
-        wanted = list(map(id, self._call.arrays))
+    def _positions(self, inputs: Sequence[Any], expected: Optional[Tuple[int, ...]]) -> Tuple[int, ...]:
+        """The positions of the differentiated arrays among the inputs of a graph. They are those that are expected in
+        most calls."""
+        arrays = self._call.arrays
+        if expected is not None and _are_apart(inputs, expected, arrays):
+            return expected
+        wanted = list(map(id, arrays))
         places: Dict[int, List[int]] = {one: [] for one in wanted}
         for place, one in enumerate(inputs):
             if type(one) is np.ndarray:
@@ -120,11 +127,27 @@ class _Kernels:
         return tuple(places[one][0] for one in wanted)
 
 
+def _are_apart(inputs: Sequence[Any], places: Tuple[int, ...], arrays: Sequence[Any]) -> bool:
+    """Whether these inputs are the arrays, and no other input shares memory with them."""
+    for place, array in zip(places, arrays):
+        if inputs[place] is not array:
+            return False
+    own = set(map(id, arrays))
+    count = 0
+    for one in inputs:
+        if type(one) is np.ndarray:
+            if id(one) in own:
+                count += 1
+            elif one.base is not None and id(one.base) in own:
+                return False
+    return count == len(arrays) == len(own)
+
+
 _known: MutableMapping[Any, Dict[Tuple[Any, ...], _Kernels]] = weakref.WeakKeyDictionary()
 
 
 def kernel_gradients(function: Any, args: Sequence[Any], kwargs: Dict[str, Any], positions: Sequence[int],
-                     weights: Sequence[Parameter], aux: int = 0) -> Optional[KernelGradients]:
+                     weights: Sequence[Parameter], aux: int = 0, seed: Any = None) -> Optional[KernelGradients]:
     """The result and the gradients of a call, if a kernel computes them; None: the tape has to.
 
     Args:
@@ -133,18 +156,28 @@ def kernel_gradients(function: Any, args: Sequence[Any], kwargs: Dict[str, Any],
         positions: positions of the differentiated arguments.
         weights: differentiated parameters.
         aux: the number of auxiliary results, which are tensors.
+        seed: the adjoint of the result, a tensor; None: ones. There are no auxiliary results then.
     """
-    arrays = _arrays_of(function, args, kwargs, positions, weights)
+    arrays = _arrays_of(function, args, kwargs, positions, weights, seed)
     if isinstance(arrays, str):
         return None
     by_form = _known.setdefault(function, {})
-    form = len(args), tuple(positions), len(weights), aux
+    form = len(args), tuple(positions), len(weights), aux, seed is not None
     if form not in by_form:
-        by_form[form] = _Kernels(len(args), aux)
-    found = by_form[form].found(arrays, (function, *args))
-    if found is None or len(found) != 3 or aux and _has_argument(found[0][1], (*args, *weights)):
+        by_form[form] = _Kernels(len(args), aux, seed is not None)
+    found = by_form[form].found(arrays, (function, *args, *_seed_arrays(seed)))
+    if found is None or len(found) != 3:
         return None
-    return KernelGradients(found[0], found[1], [args[place] for place in positions], weights, aux > 0)
+    value, gradients, _ = found
+    if (aux or seed is not None) and _has_argument(value[1], (*args, *weights)):
+        return None
+    return KernelGradients(value if seed is None else value[1][0], gradients, [args[place] for place in positions],
+                           weights, aux > 0)
+
+
+def _seed_arrays(seed: Any) -> Tuple[Any, ...]:
+    """The array of a seed as the last argument, if there is one."""
+    return () if seed is None else (seed._array,)
 
 
 def _has_argument(aux: Sequence[Any], given: Sequence[Any]) -> bool:
@@ -154,18 +187,18 @@ def _has_argument(aux: Sequence[Any], given: Sequence[Any]) -> bool:
 
 
 def probe(function: Any, args: Sequence[Any], kwargs: Dict[str, Any], positions: Sequence[int],
-          weights: Sequence[Parameter], aux: int = 0,
+          weights: Sequence[Parameter], aux: int = 0, seed: Any = None,
           show: Optional[Callable[[Any], None]] = None) -> Tuple[str, str]:
     """How later calls like this one run, as a sentence, and the source of the joint function, or "".
 
     Args:
-        function, args, kwargs, positions, weights, aux: those of `kernel_gradients`.
+        function, args, kwargs, positions, weights, aux, seed: those of `kernel_gradients`.
         show: receives the texts of the kernels that are made for this, see `KernelTexts`.
     """
-    arrays = _arrays_of(function, args, kwargs, positions, weights)
+    arrays = _arrays_of(function, args, kwargs, positions, weights, seed)
     if isinstance(arrays, str):
         return reason("PJ510", because=arrays), ""
-    return _Kernels(len(args), aux, show).probe(arrays, (function, *args))
+    return _Kernels(len(args), aux, seed is not None, show).probe(arrays, (function, *args, *_seed_arrays(seed)))
 
 
 def is_lasting(function: Any) -> bool:
@@ -175,7 +208,7 @@ def is_lasting(function: Any) -> bool:
 
 
 def _arrays_of(function: Any, args: Sequence[Any], kwargs: Dict[str, Any], positions: Sequence[int],
-               weights: Sequence[Parameter]) -> Union[List[Any], str]:
+               weights: Sequence[Parameter], seed: Any) -> Union[List[Any], str]:
     """The differentiated arrays of a call, or why no kernel is tried."""
     if not _COMPILES:
         return "nothing is compiled on this Python"
@@ -185,11 +218,18 @@ def _arrays_of(function: Any, args: Sequence[Any], kwargs: Dict[str, Any], posit
         return "it is neither a cell nor a function"
     if kwargs or not 0 < len(args) <= _MOST_ARGUMENTS:
         return "the call has keywords, no argument, or more than %d" % _MOST_ARGUMENTS
-    tensors = [args[place] for place in positions]
-    arrays = [one._array for one in [*tensors, *weights] if isinstance(one, Tensor)]
-    if len(arrays) != len(tensors) + len(weights) or not all(map(_has_own_memory, arrays)):
-        return "a differentiated argument is no tensor of floats with memory of its own"
+    if seed is not None and not (isinstance(seed, Tensor) and _is_number(seed._array)):
+        return "the adjoint of the output is no tensor of one float"
+    arrays = []
+    for one in [args[place] for place in positions] + [*weights]:
+        if not isinstance(one, Tensor) or not _has_own_memory(one._array):
+            return "a differentiated argument is no tensor of floats with memory of its own"
+        arrays.append(one._array)
     return arrays
+
+
+def _is_number(array: Any) -> bool:
+    return type(array) is np.ndarray and array.ndim == 0 and array.dtype.kind == "f"
 
 
 def _has_own_memory(array: Any) -> bool:

@@ -100,9 +100,16 @@ def construct(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     """The result of `construct`; in `GRAPH_MODE` of its graph."""
     if "_cast" in cell.__dict__:
         return constructed(*args, owner=cell, kwargs=kwargs)
-    if graph_mode is not None and not STATE.tapes and "construct" not in cell.__dict__:
-        return graph_of(type(cell))(cell, *args, **kwargs)
+    if graph_mode is not None:
+        return constructed_as_graph(*args, owner=cell, kwargs=kwargs)
     return cell.construct(*args, **kwargs)
+
+
+def constructed_as_graph(*args: Any, owner: Any, kwargs: Dict[str, Any]) -> Any:
+    """The result of `construct`, from its graph unless a tape records."""
+    if not STATE.tapes and "construct" not in owner.__dict__:
+        return graph_of(type(owner))(owner, *args, **kwargs)
+    return owner.construct(*args, **kwargs)
 
 
 def graph_of(cls: Any) -> Any:

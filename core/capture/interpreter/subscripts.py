@@ -100,7 +100,7 @@ def subscript(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abs
         if is_element(owner, items):
             result = numpy_scalar(owner.type.dtype)
             words = [interpreter.word(item) for item in items]
-            return Number(result, interpreter.emit("load", [ssa_value(owner)] + words, result, exits=True))
+            return Number(result, interpreter.emit("load", [ssa_value(owner)] + words, result, exits=bool(words)))
         view = indexing.view_of(interpreter, owner, items)
         view.part = (owner.value, index)
         return view

@@ -71,6 +71,11 @@ def cast_to(g: Any, dtype: Any) -> Any:
     return g.astype(dtype)
 
 
+def number_adjoint(g: Any, r: Any, x: Any) -> Any:
+    """The adjoint of an array of shape () as that of the number that it was made from."""
+    return 0.0 + g
+
+
 def strong_zero(g: Any, contribution: Any) -> Any:
     """``contribution``, but 0 where the adjoint ``g`` is 0 and the partial is infinite or NaN.
 

@@ -10,13 +10,14 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 import numpy as np
 
 from pijit.core.graph.derivatives import ELEMENTWISE, FUNCTIONS
+from pijit.core.graph.derivatives.adjoints import number_adjoint
 from pijit.core.graph.derivatives.movement import where_false, where_true
 from pijit.core.graph.derivatives.table import PRODUCTS, sizes_needed
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.activity import operands
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.forward import REDUCTIONS
-from pijit.core.graph.reverse.library_calls import LibraryCall, is_constant, is_selection, library_call
+from pijit.core.graph.reverse.library_calls import LibraryCall, is_constant, is_number_array, is_selection, library_call
 from pijit.core.named_tuples import NamedTuple
 
 
@@ -116,6 +117,8 @@ def _reduction(op: Op) -> List[Contribution]:
 def _invoke(op: Op) -> List[Contribution]:
     if is_constant(op):
         return []
+    if is_number_array(op):
+        return [Contribution(op.args[0], number_adjoint)]
     return _selection(op) if is_selection(op) else _product(op)
 
 

@@ -150,8 +150,20 @@ class Backward:
         """Add the adjoint of an element to its place."""
         root = self._root(op.args[0])
         self.settle(root)
+        if root is op.args[0] and not op.args[1:]:
+            self._add_only_element(root, g)
+            return
         self._start(root)
-        self.code.line("%s[%s] += %s" % (self.shadow(op.args[0]), ", ".join(map(self.code.index, op.args[1:])), g))
+        index = ", ".join(map(self.code.index, op.args[1:])) or "()"
+        self.code.line("%s[%s] += %s" % (self.shadow(op.args[0]), index, g))
+
+    def _add_only_element(self, root: Value, g: str) -> None:
+        """Add the adjoint of the element of an array of shape (), whose adjoint is a number."""
+        code, dtype = self.code, dtype_of(root)
+        before = code.adjoint(root) if root in self.shapes else "0.0"
+        code.line("%s = %s(%s + %s)" % (code.adjoint(root), code.object(dtype.type, dtype.name), before, g))
+        self.shapes[root] = ()
+        self.flags.pop(root, None)
 
     def _add_selected(self, op: Op) -> None:
         """Add the adjoints of elements that index arrays or a mask select to their places."""
@@ -342,11 +354,14 @@ class Backward:
     def _start(self, root: Value) -> None:
         """Make the adjoint of a root exist, as large as the array, before it is changed in place."""
         self.flags.pop(root, None)
-        if root in self.shapes:
-            self.fill(root)
-        else:
-            self.code.line("%s = %s" % (self.code.adjoint(root), self.code.zeros(root)))
-            self.shapes[root] = self.code.dims.of[root]
+        g, shape = self.code.adjoint(root), self.code.dims.of[root]
+        if root not in self.shapes:
+            self.code.line("%s = %s" % (g, self.code.zeros(root)))
+            self.shapes[root] = shape
+            return
+        self.fill(root)
+        if not shape:
+            self.code.line("%s = %s(%s)" % (g, self.code.object(np.asarray, "asarray"), g))
 
     def fill(self, value: Value) -> None:
         """Make the adjoint of an array as large as the array."""

@@ -235,7 +235,7 @@ def _alloc(names: JointNames, op: Op) -> str:
 
 
 def _load(names: JointNames, op: Op) -> str:
-    return "%s[%s]" % (names.name(op.args[0]), ", ".join(map(names.name, op.args[1:])))
+    return "%s[%s]" % (names.name(op.args[0]), ", ".join(map(names.name, op.args[1:])) or "()")
 
 
 def _raised(names: JointNames, op: Op) -> str:

@@ -108,7 +108,7 @@ def is_constant(op: Op) -> bool:
 
 def shares_memory(op: Op) -> bool:
     """Whether the result of a library function may share memory with an operand."""
-    call = any_call(op) if op.name == "invoke" and not is_selection(op) else None
+    call = any_call(op) if op.name == "invoke" and not is_selection(op) and not is_number_array(op) else None
     return call is not None and isinstance(cast(Value, op.result).type, Array) and _result_of(
         call.function) not in (NEW, PRODUCT)
 

@@ -90,14 +90,14 @@ class DynamicLossScaleUpdateCell(Cell):
         """Update the loss scale, a `Parameter`; returns `overflow`, whether a gradient is not finite."""
         scale, now, last = loss_scale._array, self.cur_iter._array, self.last_overflow_iter._array
         factor = scale.dtype.type(self.scale_factor)
-        over, due = bool(overflow), bool(now - last >= self.scale_window)
+        over, due = bool(overflow), int(now - last) >= self.scale_window
         if over:
             scale[...] = np.maximum(scale / factor, 1)
         elif due:
             scale[...] = scale * factor
         if over or due:
             last[...] = now
-        now += 1
+        now[...] = now + 1
         return overflow
 
 
@@ -137,6 +137,13 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         scale = Tensor(self.scale_sense)
         loss, scaled = self.grad.with_value(self.network, inputs + (made(np.reshape(scale._array, ())),),
                                             self.weights)
+        return loss, self._update_unscaled(scaled, scale), scale
+
+    def _update_unscaled(self, scaled: Any, scale: Tensor) -> Tensor:
+        """Update the parameters and the loss scale by scaled gradients; whether one of these is not finite.
+
+        Captured code calls it as a function of its own, which knows the types of the gradients by its arguments.
+        """
         factor = 1 / scale._array.reshape(-1)[0]
         gradients = tuple([made(one._array * one._array.dtype.type(factor)) for one in scaled])
         overflow = Tensor(not all([bool(np.all(np.isfinite(one._array))) for one in gradients]))
@@ -144,7 +151,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
             self.loss_scaling_manager(self.scale_sense, overflow)
         if not bool(overflow):
             self.optimizer(gradients)
-        return loss, overflow, scale
+        return overflow
 
     def set_sense_scale(self, sens: Any) -> None:
         """Set the loss scale to a tensor of the same shape.

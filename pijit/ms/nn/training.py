@@ -71,8 +71,15 @@ class TrainOneStepCell(Cell):
     def construct(self, *inputs: Any) -> Any:
         """The loss before the step."""
         loss, gradients = value_and_grad(self.network, None, self.weights)(*inputs)
-        if self.sens != 1.0:
-            gradients = tuple(one * self.sens for one in gradients)
-        self.optimizer(gradients)
+        self._update(gradients)
         return loss
+
+    def _update(self, gradients: Any) -> None:
+        """Update the parameters.
+
+        Captured code calls it as a function of its own, which knows the types of the gradients by its argument.
+        """
+        if self.sens != 1.0:
+            gradients = tuple([one * self.sens for one in gradients])
+        self.optimizer(gradients)
 

@@ -124,3 +124,26 @@ def of_numbers(x):
 def test_reductions_of_numbers():
     with fail_unless_captured():
         check(of_numbers, X, others=[(X.astype("f"),), (X.astype(int),), (X * np.nan,), (X[:0],)])
+
+
+def elements(z, x):
+    z[()] += x[0, 1]
+    first = z[()]
+    z[...] = x[1, 1] - z[()]
+    x[0, 0] = z[()] * first
+    return first, z[()], z, x
+
+
+def copied(z, x):
+    z[...] = x
+    x[()] = z
+    return z[()], x[...], x
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", "dfilbF?")
+def test_the_only_element(dtype):
+    """``z[()]`` is a number, and ``z[()] = v`` and ``z[...] = v`` store one."""
+    with fail_unless_captured():
+        check(elements, np.array(1, dtype), X.copy(), others=[(np.array(2, dtype), X.astype("f")), (np.array(1.5), X)])
+    check(copied, np.array(1, dtype), np.array(2.5), others=[(np.array(3, dtype), np.array(-1)), (np.array(3.0), X)])

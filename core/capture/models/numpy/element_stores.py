@@ -43,12 +43,14 @@ def _scatter(interpreter: Interpreter, owner: Tensor, index: Abstract, value: Ab
 def store_basic(interpreter: Interpreter, owner: Tensor, items: List[Abstract], value: Abstract) -> None:
     value = array_of(interpreter, value, owner.type.dtype) or value
     question = operand_of(value)
+    if owner.type.ndim == 0 and items == [Const(Ellipsis)]:
+        items = []
     if is_element(owner, items) and isinstance(question.type, Scalar):
         words = [interpreter.word(item) for item in items]
         stored = indexing.stored_scalar(interpreter, value, question, owner.type.dtype)
         interpreter.emit("store", [ssa_value(owner)] + words + [stored], None, exits=True)
         return
-    target = indexing.view_of(interpreter, owner, items)
+    target = owner if owner.type.ndim == 0 and not items else indexing.view_of(interpreter, owner, items)
     if isinstance(question.type, Array):
         if not np.can_cast(question.type.dtype, target.type.dtype, "same_kind"):
             raise Break("PJ203", operand="%r stored into %r" % (question.type, target.type))

@@ -141,7 +141,7 @@ MAY_FIT = ("if", "uf", "ff", "ii", "iu", "uu", "ui", "ic", "uc", "fc", "cc")
 
 def is_element(owner: Tensor, items: List[Abstract]) -> bool:
     """Whether there is one integer per axis: an element, not a view. Booleans are masks, not integers."""
-    if len(items) != owner.type.ndim or owner.type.ndim == 0:
+    if len(items) != owner.type.ndim:
         return False
     kinds = [number_type(item) for item in items]
     return all(kind is not None and kind.dtype.kind in "iu" for kind in kinds)

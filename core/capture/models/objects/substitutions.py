@@ -1,4 +1,7 @@
-"""Substitutions: calls during which attributes of objects have other values, without stores.
+"""Substitutions: calls that captured code makes in another way than bytecode.
+
+`call_compiled` compiles a function and calls it; captured code contains the function. During `call_with_attribute`
+attributes of objects have other values; captured code makes no stores for that.
 
 In captured code an attribute that is written is a variable, so another value of the variable is enough. Side exits lead
 to before the call, and bytecode makes the whole call. There are two exceptions: an exit would lead into the middle of
@@ -18,10 +21,13 @@ from pijit.core.capture.state.return_kinds import LeavesInside
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract
 from pijit.core.errors import Break
-from pijit.core.graph.substitution import call_with_attribute
+from pijit.core.graph.substitution import call_compiled, call_with_attribute
 
 OWN = frozenset(["objects", "name", "values", "function"])
 """The keywords that are not passed on to the callee."""
+
+CHOICE = frozenset(["function", "compiled"])
+"""The keywords of `call_compiled` that are not passed on to the function."""
 
 Substitution = Tuple[str, Abstract, Abstract]
 """The name of a location among the variables, its value, and its value during the call."""
@@ -44,6 +50,16 @@ def substituted_call(interpreter: Interpreter, callee: Callee, arguments: List[A
     except LeavesInside:
         stored.add(places)
         raise
+
+
+@models_code(call_compiled)
+def call_of_function(interpreter: Interpreter, callee: Callee, arguments: List[Abstract],
+                     keywords: Arguments) -> Abstract:
+    """The call of a function that bytecode would compile."""
+    if not CHOICE.issubset(keywords):
+        raise Break("PJ201", callee=call_compiled.__name__)
+    named = {name: value for name, value in keywords.items() if name not in CHOICE}
+    return interpreter.call(keywords["function"], arguments, named)
 
 
 def _substitutions(interpreter: Interpreter, keywords: Arguments) -> Optional[List[Substitution]]:
