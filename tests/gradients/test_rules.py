@@ -11,6 +11,7 @@ from gradient_comparison import compare, weighted
 from pijit import grad
 from pijit.cli.commands import derivatives_page
 from pijit.core.graph.derivatives import ELEMENTWISE, FUNCTIONS
+from pijit.core.graph.derivatives.table import sizes_needed
 
 RANDOM = np.random.RandomState(0)
 A = RANDOM.standard_normal((3, 4))
@@ -209,6 +210,14 @@ def test_adjoints_have_the_dtype_of_their_values(dtype):
 def test_every_rule_has_a_name():
     assert all(rule.name and len(rule.partials) >= 1 for rule in ELEMENTWISE.values())
     assert len(FUNCTIONS) > 80
+
+
+@pytest.mark.parametrize("ufunc", UFUNCS, ids=lambda one: one.__name__)
+def test_kernels_find_the_sizes_of_what_rules_return(ufunc):
+    needed = [sizes_needed(partial, ufunc.nin) for partial in ELEMENTWISE[ufunc].partials]
+    assert all(len(one) == 1 + ufunc.nin for one in needed)
+    if ufunc is np.ldexp:
+        assert needed[0] == (False, True, True)
 
 
 @pytest.mark.unshared

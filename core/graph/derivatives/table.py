@@ -158,13 +158,21 @@ def attribute(path: str) -> Any:
 def sizes_needed(partial: Callable[..., Any], operands: int) -> Tuple[bool, ...]:
     """For the result and each operand, whether a partial's result is as large as that value.
 
-    A trial call shows it, in which each of these values has an axis of its own.
+    A trial call shows it, in which each of these values has an axis of its own. It has integers for rules that need
+    some, as that of `np.ldexp`.
     """
-    count = 1 + operands
-    values = [np.full(tuple(2 if axis == number else 1 for axis in range(count)), 0.5) for number in range(count)]
+    try:
+        shape = _trial_shape(partial, 1 + operands, 0.5)
+    except TypeError:
+        shape = _trial_shape(partial, 1 + operands, 1)
+    return tuple(size == 2 for size in shape) if len(shape) == 1 + operands else (False,) * (1 + operands)
+
+
+def _trial_shape(partial: Callable[..., Any], count: int, element: float) -> Tuple[int, ...]:
+    """The shape of what a partial returns for the result and the operands, each of which has an axis of its own."""
+    values = [np.full(tuple(2 if axis == number else 1 for axis in range(count)), element) for number in range(count)]
     with np.errstate(all="ignore"):
-        shape = np.shape(partial(np.full((1,) * count, 0.5), *values))
-    return tuple(size == 2 for size in shape) if len(shape) == count else (False,) * count
+        return np.shape(partial(np.full((1,) * count, 0.5), *values))
 
 
 def rows() -> List[Tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Adjoints that are numbers, as those of sums: rules give the bits and the dtype that they give for arrays."""
+"""Types of adjoints: numbers, as the adjoints of sums, give the bits and dtypes of arrays; complex intermediates."""
 
 import numpy as np
 import pytest
@@ -42,3 +42,34 @@ def test_bits_and_dtypes_are_the_tapes(f, codes):
     gradient = Gradient(f, (0, 1)).warm(x, y)
     for _ in range(2):
         assert gradient.compare(x, y), gradient.why
+
+
+def moduli(x, y):
+    return (x * y).sum() + np.abs(x * 1j + y).sum()
+
+
+def angles(x, y):
+    return (x * y).sum() + np.angle(x + y * 1j).sum()
+
+
+def modulus_of_stored(x, y):
+    z = np.zeros(9, np.complex128)
+    z[:] = x
+    return (x * y).sum() + np.abs(z * 2j + y).sum()
+
+
+@pytest.mark.parametrize("f", [moduli, angles, modulus_of_stored])
+def test_derivatives_through_complex_numbers_use_the_tape(f):
+    gradient = Gradient(f, (0, 1)).warm(X, Y)
+    assert not gradient.compare(X, Y) and "complex" in gradient.why
+    step = 1e-6
+    part = (f(X + step, Y) - f(X - step, Y)) / (2.0 * step)
+    assert np.isclose(gradient.f(X, Y)[1][0].sum(), part)
+
+
+def test_complex_numbers_that_depend_on_no_differentiated_argument():
+    def f(x, y):
+        return (x * np.abs(y * 1j + 1.0)).sum()
+
+    gradient = Gradient(f, 0).warm(X, Y)
+    assert gradient.compare(X, Y), gradient.why
