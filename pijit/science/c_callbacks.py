@@ -81,8 +81,8 @@ def low_level_callable(f: Callable[..., Any], signature: str, rank: int = 2) -> 
 
     Results are those of the function. A call that the kernel cannot finish is made again in Python: one that warns or
     raises, and one for which a guard fails, such as another type of a global variable. SciPy raises exceptions of
-    callbacks that return `int`. A callback that returns `double` cannot report one, so it returns NaN. Its thread raises
-    the exception when the C function has returned. Threads that Python has not started give it to
+    callbacks that return `int`. A callback that returns `double` cannot report one, so it returns NaN. Its thread
+    raises the exception when the C function has returned. Threads that Python does not know give it to
     `sys.unraisablehook`.
 
     Args:
