@@ -81,8 +81,9 @@ def low_level_callable(f: Callable[..., Any], signature: str, rank: int = 2) -> 
 
     Results are those of the function. A call that the kernel cannot finish is made again in Python: one that warns or
     raises, and one for which a guard fails, such as another type of a global variable. SciPy raises exceptions of
-    callbacks that return `int`. A callback that returns `double` cannot report one, so it returns NaN. The main thread
-    raises the exception when the C function has returned. Other threads give it to `sys.unraisablehook`.
+    callbacks that return `int`. A callback that returns `double` cannot report one, so it returns NaN. Its thread
+    raises the exception when the C function has returned. Threads that Python does not know give it to
+    `sys.unraisablehook`.
 
     Args:
         f: a function or a method, jitted or not.
@@ -227,6 +228,7 @@ def _made(state: Any, function: types.FunctionType, roots: Tuple[Any, ...]) -> _
         whole = whole_graph(state, roots, abandons=True, unrolling=state.config.max_loop_unrolling, any_lengths=True)
         if isinstance(whole, str):
             raise _refusal(state, roots, whole)
+        whole.graph.name = function.__name__  # profiles show it
         arguments = {value for value, name in zip(whole.graph.inputs, whole.arguments) if name is not None}
         why = _effects(whole.graph, arguments)
         if why is not None:

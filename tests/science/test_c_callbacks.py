@@ -327,15 +327,89 @@ def test_an_exception_of_a_number_is_raised_by_the_main_thread():
     assert called(4.0) == 0.25
 
 
-@pytest.mark.skipif(sys.version_info < (3, 8), reason="there is no sys.unraisablehook")
-def test_an_exception_in_another_thread_is_unraisable(monkeypatch):
-    called, found, seen = Called(reciprocal, NUMBER, holds_gil=False), [], []
-    monkeypatch.setattr(sys, "unraisablehook", lambda raised: seen.append((raised.exc_type, raised.object)))
-    thread = threading.Thread(target=lambda: found.extend([called(2.0), called(0.0), called(4.0)]))
+class Refused(Exception):
+    def __init__(self, x, limit):
+        super().__init__(x, limit)
+
+
+class Refusing:
+    def __rmul__(self, x):
+        raise Refused(x, 1.0)
+
+
+FACTOR = 2.0
+
+
+def multiplied(x):
+    return x * FACTOR
+
+
+def in_a_thread(run):
+    """What a function returns on another thread, or the exception that it raises there."""
+    found = []
+
+    def run_and_keep():
+        try:
+            found.append(run())
+        except Exception as error:
+            found.append(error)
+
+    thread = threading.Thread(target=run_and_keep)
     thread.start()
     thread.join()
-    assert found[0] == 0.5 and math.isnan(found[1]) and found[2] == 0.25
-    assert seen == [(ZeroDivisionError, called.made.function)]
+    return found[0]
+
+
+def with_two_calls(called, x):
+    """For `in_a_thread`: two calls, as a function of C makes them, and then some bytecode."""
+    def run():
+        list(map(called, (x, 0.25)))
+        for _ in range(10):
+            pass
+        return "no exception"
+    return run
+
+
+@pytest.mark.parametrize("holds_gil", [True, False])
+def test_an_exception_of_a_number_is_raised_by_its_thread(holds_gil):
+    called = Called(reciprocal, NUMBER, holds_gil)
+    for _ in range(2):
+        assert in_a_thread(lambda: called(2.0)) == 0.5
+        raised = in_a_thread(with_two_calls(called, 0.0))
+        assert type(raised) is ZeroDivisionError and "division by zero" in str(raised)
+
+
+def test_the_exception_is_the_one_that_was_raised(monkeypatch):
+    called = Called(multiplied, NUMBER)
+    assert called(1.0) == 2.0
+    monkeypatch.setitem(globals(), "FACTOR", Refusing())
+    raised = in_a_thread(with_two_calls(called, 1.0))
+    assert type(raised) is Refused and raised.args == (1.0, 1.0)
+
+
+def test_an_exception_for_another_thread_is_raised_there():
+    called, begun = Called(looped, NUMBER), threading.Event()
+
+    def run():
+        begun.set()
+        while True:
+            called(0.5)
+
+    def stop():
+        begun.wait()
+        set_exception(threads[0].ident, ctypes.py_object(KeyError))
+
+    set_exception = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    set_exception.argtypes = [ctypes.c_ulong, ctypes.py_object]
+    threads, stopper = [], threading.Thread(target=stop)
+
+    def keep():
+        threads.append(threading.current_thread())
+        stopper.start()
+        run()
+
+    assert type(in_a_thread(keep)) is KeyError
+    stopper.join()
 
 
 def test_threads_without_the_gil():

@@ -5,10 +5,10 @@
  *
  * A function that returns a status reports an exception to its caller: it returns 0 with the exception set. SciPy may go
  * on to call it; these calls do nothing while the exception is set. One that returns a number cannot report it. It returns
- * NaN, and the main thread raises the exception when bytecode runs next; until then further calls return NaN. Other
- * threads report it by sys.unraisablehook. */
+ * NaN, and its thread raises the exception when bytecode runs next (postponed_errors.h). Until then further calls return
+ * NaN. Threads that Python does not know report it by sys.unraisablehook. */
 #include "launcher/callbacks/c_signatures.h"
-#include "cpython/eval_breaker/eval_breaker.h"
+#include "launcher/callbacks/postponed_errors.h"
 #include <math.h>
 
 /* ---- Begin and end of a call -------------------------------------------------------------------------------- */
@@ -39,54 +39,14 @@ status_leave(CCallback *self, Entered entered)
     return !failed;
 }
 
-/* The pending call of the main thread: raise the exception of a call. Drops the reference to the callback. */
-static int
-error_raise(void *callback)
-{
-    CCallback *self = callback;    /* owned */
-    PyObject *value = self->error; /* owned, given away */
-    PyObject *type = (PyObject *)Py_TYPE(value);
-    self->error = NULL;
-    Py_INCREF(type);
-    PyErr_Restore(type, value, PyException_GetTraceback(value));
-    Py_DECREF(self);
-    return -1;
-}
-
-/* Let the main thread raise the exception that is set: 1, and it is no longer set; or 0. */
-static int
-error_postpone(CCallback *self)
-{
-    PyObject *type, *value, *traceback; /* owned */
-    PyErr_Fetch(&type, &value, &traceback);
-    PyErr_NormalizeException(&type, &value, &traceback);
-    if (traceback != NULL) {
-        PyException_SetTraceback(value, traceback);
-    }
-    Py_INCREF(self);
-    self->error = value;
-    if (Py_AddPendingCall(error_raise, self) < 0) {
-        self->error = NULL;
-        Py_DECREF(self);
-        PyErr_Restore(type, value, traceback);
-        return 0;
-    }
-    Py_XDECREF(type);
-    Py_XDECREF(traceback);
-    return 1;
-}
-
 static double
 number_call(CCallback *self, const double *numbers, Py_ssize_t count)
 {
     double number = NAN;
     PyGILState_STATE gil = PyGILState_Ensure();
-    int waits = PyErr_Occurred() != NULL || (self->error != NULL && thread_runs_handlers());
-    if (!waits && callback_number(self, numbers, count, &number) < 0) {
+    if (PyErr_Occurred() == NULL && !error_waits(self) && callback_number(self, numbers, count, &number) < 0) {
         number = NAN;
-        if (!thread_runs_handlers() || self->error != NULL || !error_postpone(self)) {
-            PyErr_WriteUnraisable(self->function);
-        }
+        error_postpone(self);
     }
     PyGILState_Release(gil);
     return number;
