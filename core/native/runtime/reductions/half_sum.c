@@ -44,48 +44,36 @@ numbers_widen(float *wide, const char *source, npy_intp stride, npy_intp count)
 }
 
 #if HALF_LOOPS_RUN
-/* Converts adjacent numbers up to the first vector with a NaN. Returns how many. */
+/* Converts numbers up to a NaN. Returns how many. */
 HALF_CODE npy_intp
-lanes_widen(float *wide, const npy_half *source, npy_intp count)
+lanes_widen(float *wide, const char *source, npy_intp stride, npy_intp count)
 {
     npy_intp i = 0;
-    for (; i <= count - LANES; i += LANES) {
-        __m256 numbers = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(source + i)));
+    for (; stride == sizeof(npy_half) && i <= count - LANES; i += LANES) {
+        __m256 numbers = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(source + i * stride)));
         if (__builtin_expect(_mm256_movemask_ps(_mm256_cmp_ps(numbers, numbers, _CMP_UNORD_Q)) != 0, 0)) {
             break;
         }
         _mm256_storeu_ps(wide + i, numbers);
     }
-    return i;
-}
-
-/* The same for numbers that are `stride` bytes apart. */
-HALF_CODE npy_intp
-scattered_widen(float *wide, const char *source, npy_intp stride, npy_intp count)
-{
-    npy_half gathered[LANES];
-    npy_intp i = 0, done = LANES;
-    for (; i <= count - LANES && done == LANES; i += done) {
-        for (int lane = 0; lane < LANES; lane++) {
-            gathered[lane] = *(const npy_half *)(source + (i + lane) * stride);
+    for (; i < count; i++) {
+        wide[i] = _cvtsh_ss(*(const npy_half *)(source + i * stride));
+        if (__builtin_expect(wide[i] != wide[i], 0)) {
+            break;
         }
-        done = lanes_widen(wide + i, gathered, LANES);
     }
     return i;
 }
 
 static npy_intp
-vectors_widen(float *wide, const char *source, npy_intp stride, npy_intp count)
+plain_widen(float *wide, const char *source, npy_intp stride, npy_intp count)
 {
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("f16c")) {
-        return 0;
-    }
-    return stride == sizeof(npy_half) ? lanes_widen(wide, (const npy_half *)source, count)
-                                      : scattered_widen(wide, source, stride, count);
+    int runs = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+    return runs ? lanes_widen(wide, source, stride, count) : 0;
 }
 #else
 static npy_intp
-vectors_widen(float *wide, const char *source, npy_intp stride, npy_intp count)
+plain_widen(float *wide, const char *source, npy_intp stride, npy_intp count)
 {
     return 0;
 }
@@ -96,7 +84,7 @@ run_widen(float *wide, const char *source, npy_intp stride, npy_intp count)
 {
     npy_intp done = 0;
     while (done < count) {
-        done += vectors_widen(wide + done, source + done * stride, stride, count - done);
+        done += plain_widen(wide + done, source + done * stride, stride, count - done);
         npy_intp few = count - done < LANES ? count - done : LANES;
         numbers_widen(wide + done, source + done * stride, stride, few);
         done += few;
@@ -169,9 +157,10 @@ int
 half_sum(const Reduction *reduction, Nest *nest)
 {
     static const int cast[] = {1, 0};
-    npy_intp index[NEST_MAXDIMS] = {0};
+    npy_intp index[NEST_MAXDIMS] = {0}, source_index[NEST_MAXDIMS] = {0};
     int in_runs = nest->strides[0][1] == 0, is_planned = iterator_plans && in_runs, all_reduced = in_runs;
     float *buffer = PyMem_RawMalloc(BUFFER_SIZE * sizeof(float)); /* owned */
+    Nest source = *nest;
     Plan plan;
     if (buffer == NULL) {
         memory_error();
@@ -180,14 +169,17 @@ half_sum(const Reduction *reduction, Nest *nest)
     for (int axis = 0; axis < nest->ndim; axis++) {
         all_reduced &= nest->strides[axis][1] == 0;
     }
+    source.nops = 1;
+    nest_coalesce(&source); /* the operand may be one run where the result is not */
     if (is_planned) {
         plan_make(nest, cast, 1, &plan);
     }
     for (npy_intp left = nest_count(nest); left > 0;) {
         Piece piece = piece_find(nest, index, is_planned ? &plan : NULL, left, all_reduced);
-        piece_widen(nest, index, buffer, piece.count);
+        piece_widen(&source, source_index, buffer, piece.count);
         piece_add(reduction, nest, &piece, buffer);
         nest_skip(nest, index, piece.count);
+        nest_skip(&source, source_index, piece.count);
         left -= piece.count;
     }
     PyMem_RawFree(buffer);

@@ -22,7 +22,8 @@
 #define PANEL (2 * LANES) /* columns of the right matrix that are multiplied at once */
 #define ROWS 4            /* rows of the left matrix that are multiplied at once */
 #define PAIRWISE_LEAF 128 /* elements; NumPy halves longer runs */
-#define ON_STACK 4096     /* float32 numbers of a buffer that needs no allocation */
+#define MINUS_ZERO 0x8000
+#define ON_STACK 4096 /* float32 numbers of a buffer that needs no allocation */
 
 static HalfLoop half_matmul, half_add, half_maximum, half_minimum;
 
@@ -207,22 +208,40 @@ run_sum(const char *source, npy_intp step, npy_intp count)
     return total;
 }
 
+/* NumPy's sum of fewer than LANES elements. Its versions begin with zeros of different signs. */
+HALF_CODE float
+short_run_sum(const char *source, npy_intp step, npy_intp count)
+{
+    float total = 0;
+    for (npy_intp i = 0; i < count; i++) {
+        total += half_widen(source + i * step);
+    }
+    return total;
+}
+
+/* A sum as float16. One that is tiny is exact, so there is no underflow. */
+HALF_CODE inline npy_half
+sum_narrow(float sum)
+{
+    return _cvtss_sh(sum, _MM_FROUND_TO_NEAREST_INT);
+}
+
 /* Adds a run to a number. Returns 0 if NumPy's loop must do it. */
 HALF_CODE int
 run_add(char *out, const char *source, npy_intp step, npy_intp count)
 {
-    if (count < LANES) { /* NumPy's versions begin short sums with zeros of different signs */
+    if (count < LANES && *(const npy_half *)out == MINUS_ZERO) { /* the sum could be a zero of either sign */
         return 0;
     }
-    float total = half_widen(out) + run_sum(source, step, count);
+    float total = half_widen(out) + (count < LANES ? short_run_sum : run_sum)(source, step, count);
     if (total != total) {
         return 0;
     }
-    *(npy_half *)out = (npy_half)_mm_extract_epi16(lanes_narrow(_mm256_set1_ps(total)), 0);
+    *(npy_half *)out = sum_narrow(total);
     return 1;
 }
 
-/* Adds vectors of numbers while no sum is NaN. Returns the number of elements that are done. */
+/* Adds numbers while no sum is NaN. Returns the number of elements that are done. */
 HALF_CODE npy_intp
 rows_add(char *const *args, npy_intp count, const npy_intp *steps)
 {
@@ -234,6 +253,13 @@ rows_add(char *const *args, npy_intp count, const npy_intp *steps)
             break;
         }
         _mm_storeu_si128((__m128i *)(args[2] + i * steps[2]), lanes_narrow(sums));
+    }
+    for (; i < count; i++) {
+        float sum = half_widen(args[0] + i * steps[0]) + half_widen(args[1] + i * steps[1]);
+        if (sum != sum) {
+            break;
+        }
+        *(npy_half *)(args[2] + i * steps[2]) = sum_narrow(sum);
     }
     return i;
 }
@@ -288,7 +314,7 @@ add_agrees(const HalfLoop *loop)
     npy_half numbers[PROBED_NUMBERS], wanted[PROBED_NUMBERS], found[PROBED_NUMBERS];
     npy_intp size = sizeof(npy_half), reducing[] = {0, size, 0}, adding[] = {size, size, size}, count;
     numbers_fill(numbers, PROBED_NUMBERS, 3);
-    for (count = LANES; count <= PROBED_NUMBERS; count += count < 20 ? 1 : 29) {
+    for (count = 1; count <= PROBED_NUMBERS; count += count < 20 ? 1 : 29) {
         wanted[0] = found[0] = 0;
         char *args[] = {(char *)wanted, (char *)numbers, (char *)wanted};
         loop_ask(loop, args, &count, reducing);
