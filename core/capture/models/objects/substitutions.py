@@ -1,12 +1,12 @@
 """Substitutions: calls that captured code makes in another way than bytecode.
 
-`call_compiled` compiles a function and calls it; captured code contains the function. During `call_with_attribute`
-attributes of objects have other values; captured code makes no stores for that.
+Bytecode compiles the function of a `call_compiled`; captured code contains it. During `call_with_attribute` attributes
+of objects have other values. Captured code makes no stores for that.
 
 In captured code an attribute that is written is a variable, so another value of the variable is enough. Side exits lead
-to before the call, and bytecode makes the whole call. There are two exceptions: an exit would lead into the middle of
-the call because an effect precedes it, or the call writes such an attribute. Then the capture begins again, and this
-call makes the stores.
+to before the call, and bytecode makes the whole call. That is impossible if an exit would lead into the middle of the
+call, because an effect precedes it. It is also impossible if the call writes such an attribute. Then the capture begins
+again, and this call makes the stores.
 """
 
 from __future__ import annotations
