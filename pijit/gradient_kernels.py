@@ -41,7 +41,8 @@ ATTEMPTS = 2
 MOST_LEFT = 16
 """Calls in a row that a joint function may leave; then the tape runs all calls for which its guards hold."""
 WARM = 2
-"""Calls that use the tape before the first joint function is made."""
+"""Calls that use the tape before the first joint function is made; none if memory is limited, for which the tape may be
+too large."""
 
 LEVELS = (2, 3)
 """The levels of checkpoints that calls try, where loops would save too much otherwise."""
@@ -80,6 +81,7 @@ class GradientKernels:
         self._binder: Any = None
         self._dispatch: Optional[_hook.JointDispatch] = None
         self._usual: Optional[_hook.GradientCall] = None
+        self._warm = WARM if limit is None else 0
         self._calls = self._attempts = 0
         self._refusal = ""
 
@@ -111,16 +113,16 @@ class GradientKernels:
             The outcomes of the host calls that were made; how later calls run, as a sentence; the source of the joint
             function, or "".
         """
-        found = self.call(args, kwargs, warm=0, probes=True)
+        found = self.call(args, kwargs, probes=True)
         if isinstance(found, Repeat) or found is None:
             return (found.outcomes if found is not None else ()), self.why, ""
         return ALL_MADE, self.how(found[2]), self.entries[found[2]].source
 
-    def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], warm: int = WARM,
-             raised: Optional[JointError] = None, probes: bool = False) -> Union[Found, Repeat, None]:
-        """Value and gradients, or None: the tape is to run this call, as it runs the first ``warm`` ones. A `Repeat`
-        stands for None after host calls. ``raised`` is the answer of `usual` to this call. If the call ``probes``, the
-        tape runs it in any case."""
+    def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], raised: Optional[JointError] = None,
+             probes: bool = False) -> Union[Found, Repeat, None]:
+        """Value and gradients, or None: the tape is to run this call, as it runs the first ones. A `Repeat` stands for
+        None after host calls. ``raised`` is the answer of `usual` to this call. If the call ``probes``, the tape runs
+        it in any case."""
         try:
             if raised is not None:
                 return self._after_error(args, raised)
@@ -137,7 +139,7 @@ class GradientKernels:
             if self.why:
                 return None
             self._calls += 1
-            if self._calls <= warm:
+            if self._calls <= self._warm and not probes:
                 self.why = reason("PJ510", because="the first calls use the tape")
                 return None
             return self._call(args, kwargs, probes)

@@ -101,6 +101,15 @@ def test_a_limit_below_the_rows_of_all_iterations_is_kept(rows, levels):
     assert value == whole(x, steps)[0] and g.tobytes() == whole._run((x, steps), {}).gradients[0].tobytes()
 
 
+def test_a_limit_below_the_tape_of_a_first_call_is_kept():
+    """The tape keeps each intermediate array, and a kernel only rows; so a kernel runs the first call, too."""
+    x = np.linspace(0.1, 1.0, 500)
+    gradient = pijit.value_and_grad(loops.burgers, tape_limit=8 * 500 * 60)
+    value, g = gradient(x, 400)
+    whole = pijit.value_and_grad(loops.burgers)(x, 400)
+    assert value == whole[0] and g.tobytes() == whole[1].tobytes()
+
+
 @pytest.mark.parametrize("f, argnums, args", [case for case in loops.CASES if case[0].__name__ in VARIED],
                          ids=lambda one: getattr(one, "__name__", ""))
 def test_three_levels_have_the_bits_of_the_tape(f, argnums, args, monkeypatch):
