@@ -143,7 +143,9 @@ def _result_types(row: LibraryFunction, asked: Tuple[Any, ...], keywords: Argume
     if not isinstance(kinds, Array):
         return kinds
     given = tuple(kind.lengths for kind in array_types(asked))
-    return kinds.expecting(expected_lengths(row.path, asked, tuple(keywords), given))
+    lengths = expected_lengths(row.path, asked, tuple(keywords), given)
+    # before NumPy 1.24, arrays of lists with different lengths have fewer axes
+    return kinds.expecting(lengths if lengths is not None and len(lengths) == kinds.ndim else None)
 
 
 def _by_loop(interpreter: Interpreter, row: LibraryFunction, values: List[Abstract], kind: Any,
