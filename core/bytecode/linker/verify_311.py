@@ -30,7 +30,7 @@ _SILENT = frozenset(
 
 
 # Levels of nested handlers that tell instructions apart (see `_matched`). The first value that finds all is used.
-_DEPTHS_COMPARED = (None, 1)
+_DEPTHS_COMPARED = (None, 1, 0)
 
 
 class _Row(NamedTuple):
@@ -70,11 +70,12 @@ class _Reading:
         Inserted code may repeat instructions of the original. Their handlers tell them apart, if these are unchanged.
         """
         if self._places is None:
-            self._places = next(filter(self._is_complete, map(self._matched, _DEPTHS_COMPARED)), self._matched(0))
+            for levels in _DEPTHS_COMPARED:
+                self._places = self._matched(levels)
+                if len(self._places) == len(self.original.instructions):
+                    break
+        assert self._places is not None
         return self._places
-
-    def _is_complete(self, places: List[int]) -> bool:
-        return len(places) == len(self.original.instructions)
 
     def _matched(self, levels: Optional[int]) -> List[int]:
         """The first indices, in order, whose instructions and depths of handlers are the same.

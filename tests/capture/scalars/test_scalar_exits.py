@@ -63,13 +63,16 @@ def exits_of(f, kind, values=VALUES):
     return left
 
 
+OLD_NUMPY = np.lib.NumpyVersion(np.__version__) < "1.22.0"
+
+
 def is_rare(expression, kind, value):
     """What comes with subnormal results, and CPython's own NaN of complex numbers.
 
     Kernels in Python look at all underflows. NumPy 1.21 raises that flag for exp(-inf), too.
     """
     in_python = os.environ.get("PIJIT_TEST_BACKEND") == "python"
-    if in_python and "exp" in expression and value == -math.inf:
+    if in_python and OLD_NUMPY and "exp" in expression and value == -math.inf:
         return True
     least = 1e-100 if in_python else 1e-300
     return abs(value) < least and value != 0.0 or "complex" in expression and math.isnan(value)
