@@ -71,6 +71,16 @@ CASES = {
     "a condition of two choices": (("q = x / y", "m = (x == 0) & ~np.isfinite(q)",
                                     "return (0.0 + np.where(m, 0.0, q)) + (0.0 + np.where(m, 3.0, y)) * h"), 1),
     "an array that is changed": (("a = 0.0 + x", "a[1:] *= -1.0", "return (0.0 + a) * y"), 0),
+    "an array that gets sums": (("a = 0.0 + x", "a[1:] = 0.0 + y[1:]", "return (0.0 + a) * y"), 1),
+    "and other numbers": (("a = 0.0 + x", "a[1:] = 0.0 + y[1:]", "a[:1] = y[:1]", "return (0.0 + a) * y"), 0),
+    "and rounded numbers": (("a = (0.0 + x).astype('f')", "a[1:] = 0.0 + y[1:]", "return (np.float32(0.0) + a) * a"), 0),
+    "an array to which something is added": (("a = 0.0 + x", "a += y", "a[1:] += y[1:]", "return (0.0 + a) * y"), 1),
+    "an array that is changed in a loop": (("a = 0.0 + x", "for i in range(3):",
+                                            "    a[1:] = (0.0 + a[1:]) + y[1:]", "return (0.0 + a) * y"), 4),
+    "an array of two names": (("a = 0.0 + x", "p = 0.0 + y", "if h > 0.0:", "    p = a", "p[:] = x",
+                               "return (0.0 + a) * y"), 0),
+    "names that change places": (("a = 0.0 + x", "b = 0.0 + y", "p = a", "for i in range(3):", "    p[:] = x",
+                                  "    p, b = b, p", "return (0.0 + a) * y"), 0),
 }
 
 

@@ -4,7 +4,8 @@
 of an array begins with 0. An addition is left out in two cases:
 
 - ``x`` is never -0.0. A sum of two numbers is -0.0 only if both are, and so on. The data-flow analysis is optimistic:
-  no loop-carried value is -0.0 until one of the values that are passed to it may be.
+  no loop-carried value is -0.0 until one of the values that are passed to it may be. An array into which code stores
+  stays without -0.0 if none of the stored values is -0.0.
 - Nobody demands the sign of a zero. ``y + x`` with a ``y`` that is never -0.0 has the same bits for both signs.
   Products and choices pass the sign on: it is demanded if that of their result is.
 
@@ -31,6 +32,7 @@ from pijit.core.graph.ops import (
     HIDES_OPERANDS,
     HIDES_OTHERS,
     KEEPS_VALUE,
+    STORES,
     VIEWS,
 )
 from pijit.core.graph.passes.fusion import COMPARISONS, PREDICATES, operands, scalar_operation, sums_rows, watched
@@ -184,13 +186,14 @@ def _unsigned_values(graph: Graph, facts: GraphFacts) -> Set[Value]:
     """The numbers, and the arrays of numbers, that are never -0.0."""
     makers = {op.result: op for block in graph.blocks for op in block.ops if op.result is not None}
     passed = _passed(graph.blocks)
-    changed = _changed(graph, facts)
-    found = {value for value in [*makers, *passed] if facts.root_of(value) not in changed}
+    changes = _changes(graph, facts, passed)
+    found: Set[Value] = {*makers, *passed}
     left: Set[Value] = set()
     while len(left) != len(found):
         left = found
         found = {value for value in left if (
-            _is_unsigned(makers[value], left) if value in makers else left.issuperset(passed[value]))}
+            _is_unsigned(makers[value], left) if value in makers else left.issuperset(passed[value])
+        ) and all(_stores_unsigned(op, left) for op in changes.get(facts.root_of(value), ()))}
     return found
 
 
@@ -209,11 +212,27 @@ def _is_unsigned(op: Op, unsigned: Set[Value]) -> bool:
         return op.args[0] in unsigned
     if op.name == "where":
         return unsigned.issuperset(op.args[1:])
-    name = scalar_operation(op) if isinstance(kind, Array) else op.name
+    return _makes_unsigned(scalar_operation(op) if isinstance(kind, Array) else op.name, op.args, unsigned)
+
+
+def _makes_unsigned(name: str, operands: Sequence[Value], unsigned: Set[Value]) -> bool:
+    """Whether the result of a scalar operation is never -0.0 if these values are not."""
     if name == "mul":
-        return op.args[0] is op.args[1]
+        return operands[0] is operands[1]
     rule = UNSIGNED_ZERO.get(name, "")
-    return rule == "none" or bool(rule) and any(value in unsigned for value in op.args[:1 if rule == "first" else None])
+    return rule == "none" or bool(rule) and any(
+        value in unsigned for value in operands[:1 if rule == "first" else None])
+
+
+def _stores_unsigned(op: Op, unsigned: Set[Value]) -> bool:
+    """Whether an operation stores no -0.0 if these values are not."""
+    target = op.args[0].type
+    if op.name == "ufunc_into":
+        name = scalar_operation(op) if op.attrs["types"][-1] == target.dtype.char else ""
+        return _makes_unsigned(name, op.args[1:], unsigned)
+    kind = op.args[-1].type
+    return op.name in STORES and isinstance(kind, (Array, Scalar)) and (
+        kind.dtype.kind in "iub" or kind.dtype == target.dtype and op.args[-1] in unsigned)
 
 
 def _passed(blocks: Sequence[Block]) -> Dict[Value, List[Value]]:
@@ -226,13 +245,29 @@ def _passed(blocks: Sequence[Block]) -> Dict[Value, List[Value]]:
     return found
 
 
-def _changed(graph: Graph, facts: GraphFacts) -> Set[Value]:
-    """The arrays whose elements may change after they are made."""
-    found: Set[Value] = set()
+def _changes(graph: Graph, facts: GraphFacts, passed: Mapping[Value, Sequence[Value]]) -> Dict[Value, List[Op]]:
+    """The operations that may change elements of arrays after these are made, by the arrays that own the memory.
+
+    A parameter is any of the arrays that jumps pass to it. Other arrays of unknown origin may be any array.
+    """
+    found: Dict[Value, List[Op]] = {}
     for block in graph.blocks:
         for op in block.ops:
             if op.name in VIEWS or op.name in HIDES_OPERANDS and op.name not in EFFECTS:
                 continue
             values = op.args[:1] if op.name in HIDES_OPERANDS | HIDES_OTHERS else op.args
-            found.update(facts.root_of(value) for value in values if isinstance(value.type, Array))
+            for root in {facts.root_of(value) for value in values if isinstance(value.type, Array)}:
+                found.setdefault(root, []).append(op)
+    known = facts.made | facts.inputs | facts.params
+    anywhere = [op for root, ops in found.items() if root not in known for op in ops]
+    for root in (facts.made | facts.params) if anywhere else ():
+        found.setdefault(root, []).extend(anywhere)
+    open_params = [root for root in found if root in passed]
+    while open_params:
+        param = open_params.pop()
+        for root in map(facts.root_of, passed[param]):
+            missing = [op for op in found[param] if op not in found.setdefault(root, [])]
+            found[root].extend(missing)
+            if missing and root in passed:
+                open_params.append(root)
     return found

@@ -23,7 +23,7 @@ def write_row(writer: Any, size: Any, rows: List[Any], lasts: str, fixed: Dict[i
     """Write a row of a nest whose arrays have unit strides."""
     builder, dtype = writer.builder, writer.dtypes[-1]
     kind = ir.VectorType(memory_type(dtype), REACH // dtype.itemsize)
-    shifted = find_shifted(writer, rows[:-1], kind)
+    shifted = find_shifted(writer, rows[:-1], kind, writer.vectors(rows, lasts, fixed, kind.count))
     value = writer.lanes(rows, lasts, fixed, kind.count)
     count, one = ir.Constant(I64, kind.count), ir.Constant(I64, 1)
     whole = builder.sdiv(size, count)
@@ -39,7 +39,7 @@ def write_row(writer: Any, size: Any, rows: List[Any], lasts: str, fixed: Dict[i
         place = builder.gep(row, [builder.mul(number, count)])
         builder.store(builder.load(waiting), builder.bitcast(place, kind.as_pointer()), align=1)
 
-    def step(number: Any, loads: Optional[Callable[[Any], Dict[int, Any]]] = None) -> None:
+    def step(number: Any, loads: Optional[Callable[..., Dict[int, Any]]] = None) -> None:
         found = writer.lanes(rows, lasts, fixed, kind.count, loads)(builder.mul(builder.add(number, one), count))
         put(number)
         builder.store(found, waiting)
@@ -57,7 +57,7 @@ def write_row(writer: Any, size: Any, rows: List[Any], lasts: str, fixed: Dict[i
 
 
 def _write_shifted(builder: Any, shifted: ShiftedLoads, whole: Any, count: Any,
-                   step: Callable[[Any, Callable[[Any], Dict[int, Any]]], None]) -> Any:
+                   step: Callable[[Any, Callable[..., Dict[int, Any]]], None]) -> Any:
     """Write the steps after the first vector that have another one after them; returns their number."""
     steps = builder.sub(whole, ir.Constant(I64, 2))
     zero = ir.Constant(I64, 0)

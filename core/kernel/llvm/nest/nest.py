@@ -49,6 +49,9 @@ from pijit.core.kernel.llvm.nest.row_ends import WORDS, RowEnds
 from pijit.core.kernel.llvm.nest.short_rows import can_be_short, write_rows
 from pijit.core.kernel.llvm.nest.threads import SharedWork, gains_by_width, units_of, write_shared
 
+Loads = Callable[[Any, Dict[int, Any]], Dict[int, Any]]
+"""Makes vectors by operand number, from an index and the vectors of loop-invariant operands."""
+
 MOST_BROADCAST = 3
 """At most this many operands of unknown last stride get loops of their own for the case that one is a column."""
 
@@ -298,22 +301,23 @@ class _Writer:
         return self.kinds[number] == np.dtype(code)
 
     def lanes(self, rows: List[Any], lasts: str, fixed: Dict[int, Any], count: int = PAIRWISE_LEAST,
-              loads: Optional[Callable[[Any], Dict[int, Any]]] = None) -> Callable[[Any], Any]:
+              loads: Optional[Loads] = None) -> Callable[[Any], Any]:
         """A function that computes vectors of a row's elements from an index on."""
         values = self.vectors(rows, lasts, fixed, count, loads)
         return lambda index: values(index)[len(self.kinds) - 1]
 
     def vectors(self, rows: List[Any], lasts: str, fixed: Dict[int, Any], count: int,
-                loads: Optional[Callable[[Any], Dict[int, Any]]] = None) -> Callable[[Any], Dict[int, Any]]:
+                loads: Optional[Loads] = None) -> Callable[[Any], Dict[int, Any]]:
         """A function that computes all operands and steps of a row as vectors from an index on.
 
-        ``loads`` loads the vectors of some arrays from an index on.
+        ``loads`` loads the vectors of some arrays from an index on, and may compute steps. It gets the index and the
+        vectors of loop-invariant operands.
         """
         kind = ir.VectorType(memory_type(self.dtypes[-1]), count)
         same = {k: repeated(self.builder, own_sign(self.builder, value), count) for k, value in fixed.items()}
 
         def vectors(index: Any) -> Dict[int, Any]:
-            values = dict(same) if loads is None else {**loads(index), **same}
+            values = dict(same) if loads is None else {**loads(index, same), **same}
             for k, place in enumerate(self.places(rows[:self.nest.read], index, lasts)):
                 if k not in values:
                     if not self.nest.steps:
@@ -346,17 +350,23 @@ class _Writer:
         values = dict(values)
         for number, step in enumerate(self.nest.steps, self.first_step):
             if number not in values and all(k in values for k in step.operands):
-                operands = [converted(self.builder, values[k], self.kinds[k], np.dtype(code))
-                            for k, code in zip(step.operands, step.codes)]
-                if number in self.divided:
-                    values[number] = self.divided[number](operands[0])
-                elif step.operation == GATHER:
-                    values[number] = self._found(step.table, step.codes, operands)
-                else:
-                    values[number] = computed(self.builder, step, operands)
-                if number - self.first_step in self.nest.watched:
-                    self._watch(step, values[number], operands)
+                values[number] = self.step(number, values)
         return values
+
+    def step(self, number: int, values: Dict[int, Any]) -> Any:
+        """The result of the step with an operand number; ``values`` has its operands."""
+        step = self.nest.steps[number - self.first_step]
+        operands = [converted(self.builder, values[k], self.kinds[k], np.dtype(code))
+                    for k, code in zip(step.operands, step.codes)]
+        if number in self.divided:
+            result = self.divided[number](operands[0])
+        elif step.operation == GATHER:
+            result = self._found(step.table, step.codes, operands)
+        else:
+            result = computed(self.builder, step, operands)
+        if number - self.first_step in self.nest.watched:
+            self._watch(step, result, operands)
+        return result
 
     def _watch(self, step: Step, result: Any, operands: List[Any]) -> None:
         """Record whether the result of a step is odd."""
