@@ -15,7 +15,7 @@ from typing import Any, Dict, List, Tuple
 import numpy as np
 
 from pijit import value_and_grad
-from pijit.core.graph.reverse import checkpoints
+from pijit.core.graph.reverse.rows import limits
 from pijit.gradient_kernels import GradientKernels
 from tests import conftest  # noqa: F401 - it puts the installed pijit before the source tree
 
@@ -274,7 +274,7 @@ def main() -> int:
     parser.add_argument("--kind", choices=list(PROGRAMS), default="")
     known = parser.parse_args()
     if known.checkpoints:
-        checkpoints.KEPT = checkpoints.KEPT_OF_CHEAP = 1
+        limits.KEPT = limits.KEPT_OF_CHEAP = 1
     wrong, refused = 0, 0
     for seed in range(known.seed * 100000, known.seed * 100000 + known.count):
         found = compare(seed, known.kind)

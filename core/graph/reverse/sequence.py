@@ -13,14 +13,15 @@ import numpy as np
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import STORES
-from pijit.core.graph.reverse.checkpoints import Checkpoints, most_kept
 from pijit.core.graph.reverse.code import Code
 from pijit.core.graph.reverse.errors import ANSWERS, OtherShapes, TooLarge
 from pijit.core.graph.reverse.forward import HOST_CALL, MARKS, expression, host_call, statement
-from pijit.core.graph.reverse.in_rows import NONE, InRows, find_in_rows, whole_update
 from pijit.core.graph.reverse.library_calls import is_root_of_sum
 from pijit.core.graph.reverse.needs import Needs, SequenceNeeds
 from pijit.core.graph.reverse.regions import Conditional, Item, LoopExit, LoopRegion, RequiredCondition
+from pijit.core.graph.reverse.rows.checkpoints import Checkpoints
+from pijit.core.graph.reverse.rows.in_rows import NONE, InRows, RowUpdate, find_in_rows, row_update, whole_update
+from pijit.core.graph.reverse.rows.limits import most_kept
 from pijit.core.graph.reverse.uncounted import UncountedLoops
 from pijit.core.graph.types import Array, Object, Scalar
 
@@ -43,7 +44,7 @@ class Forward:
 
     def __init__(self, code: Code, needs: Needs, limit: int, checkpointed: Mapping[LoopRegion, Set[Value]],
                  levels: int) -> None:
-        self.code, self.needs, self._limit = code, needs, limit
+        self.code, self.needs, self.memory_limit = code, needs, limit
         self.checkpoints = Checkpoints(self, checkpointed, levels)
         self._uncounted = UncountedLoops(self, limit, levels)
         self.is_repeating = False
@@ -188,18 +189,22 @@ class Forward:
             code.line("%s = %s" % (code.name(loop.index), code.name(loop.limit)))
             self.plain(loop.header)
 
-    def body(self, loop: LoopRegion, saving: bool, in_rows: InRows = NONE) -> None:
-        """Write the body of a loop; ``saving``: the random numbers that it draws become rows."""
+    def body(self, loop: LoopRegion, saving: bool, in_rows: InRows = NONE, place: str = "") -> None:
+        """Write the body of a loop; ``saving``: the random numbers that it draws become rows.
+
+        Arrays that are in rows become the row after ``place``.
+        """
         stores = {op: root for root, op in in_rows.stored.items()}
+        following = (place or self.place(loop)) + " + 1"
         for item in loop.items:
             if item in stores:
-                self._store_into_row(loop, item, stores[item])
+                self._store_into_row(loop, item, stores[item], following)
             else:
                 self.plain([item])
             if saving and isinstance(item, Op) and item.result in self.needs.of[loop].drawn:
                 self._save_value(loop, item.result, self.place(loop))
-        for param, following in in_rows.carried.items():
-            self._save_value(loop, param, self.place(loop) + " + 1", following)
+        for param, value in in_rows.carried.items():
+            self._save_value(loop, param, following, value)
         self._move_carried(loop, loop.next, in_rows)
 
     def _move_carried(self, loop: LoopRegion, values: Sequence[Value], in_rows: InRows) -> None:
@@ -210,12 +215,18 @@ class Forward:
     def _in_rows(self, loop: LoopRegion) -> InRows:
         return NONE if loop in self.checkpoints.loops else find_in_rows(loop, self.code, self.needs)
 
-    def _store_into_row(self, loop: LoopRegion, op: Op, root: Value) -> None:
-        """Write the first store into an array that is in rows: it makes the next row from the current one."""
-        code, after = self.code, self.row(self.code.rows(loop, root), root, self.place(loop) + " + 1")
-        code.line("%s = %s" % (after, whole_update(code, op, root)))
+    def _store_into_row(self, loop: LoopRegion, op: Op, root: Value, place: str) -> None:
+        """Write the first store into an array that is in rows: it makes the row at a place from the one before."""
+        code, row = self.code, self.row(self.code.rows(loop, root), root, place)
+        update, before = cast(RowUpdate, row_update(code, op, root)), code.name(root)
+        if not update.part:
+            code.line("%s = %s" % (row, update.value))
         code.now[root] = code.version(root)
-        code.line("%s = %s" % (code.name(root), after))
+        code.line("%s = %s" % (code.name(root), row))
+        if update.part:
+            code.line("%s%s = %s" % (code.name(root), update.part, update.value))
+        for end in update.ends:
+            code.line("%s%s = %s%s" % (code.name(root), end, before, end))
 
     def _allocate(self, loop: LoopRegion) -> None:
         """Write the arrays of saved rows. Beyond the limit, the tape runs the call, and reports that if it must."""
@@ -224,7 +235,7 @@ class Forward:
             self.checkpoints.allocate(loop)
             saved = []
         if saved:
-            limit = self._limit if self.checkpoints.loops else min(self._limit, most_kept(loop, code.roots))
+            limit = self.memory_limit if self.checkpoints.loops else min(self.memory_limit, most_kept(loop, code.roots))
             self.require("%s * (%s) > %d" % (code.count(loop), self.bytes_of(saved), limit), TooLarge)
         in_rows = self._in_rows(loop)
         following = {*self.needs.in_following_row(loop), *in_rows.carried, *in_rows.stored}
@@ -239,7 +250,7 @@ class Forward:
 
     def limit(self, size: str) -> None:
         """Write a test of the bytes that a loop saves."""
-        self.require("%s > %d" % (size, self._limit), TooLarge)
+        self.require("%s > %d" % (size, self.memory_limit), TooLarge)
 
     def allocate(self, name: str, value: Value, count: str) -> None:
         """Write the allocation of rows for a value."""
@@ -250,15 +261,19 @@ class Forward:
 
     def _save(self, loop: LoopRegion, in_rows: InRows) -> None:
         """Write what an iteration saves at its start, and that arrays in rows are read there."""
-        code = self.code
         if loop in self.checkpoints.loops:
             self.checkpoints.save(loop)
             return
+        self.read_rows(loop, self.place(loop), in_rows)
+        self.save(loop, self.place(loop), in_rows)
+
+    def read_rows(self, loop: LoopRegion, place: str, in_rows: InRows) -> None:
+        """Write that an iteration reads arrays that are in rows in its own row."""
         for value in [*in_rows.carried, *in_rows.stored]:
             if value in in_rows.stored:
-                code.now[value] = code.version(value)
-            code.line("%s = %s" % (code.name(value), self.row(code.rows(loop, value), value, self.place(loop))))
-        self.save(loop, self.place(loop), in_rows)
+                self.code.now[value] = self.code.version(value)
+            self.code.line("%s = %s" % (
+                self.code.name(value), self.row(self.code.rows(loop, value), value, place)))
 
     def save(self, loop: LoopRegion, place: str, in_rows: InRows = NONE) -> None:
         """Write that the values which an iteration needs backwards become a row, except those that are in rows."""

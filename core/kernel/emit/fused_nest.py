@@ -23,6 +23,7 @@ from pijit.core.kernel.emit.array_ops import broadcast, like_size, require_fit, 
 from pijit.core.kernel.emit.array_values import type_number
 from pijit.core.kernel.emit.expressions import Expression, listed
 from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
+from pijit.core.kernel.emit.merged_operands import merge_operands
 from pijit.core.kernel.emit.reductions import new_result
 from pijit.core.kernel.emit.rolled_operands import rolled_operands
 from pijit.core.kernel.emit.stack_arrays import made_array
@@ -295,6 +296,7 @@ def run_nest(emitter: KernelEmitter, group: List[Op], nest: Nest, shape: Sequenc
              words: Sequence[Expression], tables: List[ArrayVariable], odd: Expression = "",
              places: Sequence[Expression] = ()) -> None:
     """Write the call of the nest; leaves where an index was out of range."""
+    nest, words = merge_operands(nest, words)
     given = [*shape, *words, *_require_elements(emitter, group, shape, tables), *places]
     if nest.least:
         given.insert(0, emitter.runtime_address("parallel"))

@@ -26,6 +26,7 @@ import numpy as np
 from pijit.core.graph.element_ops import IGNORES_ZERO_SIGN, PASSES_ZERO_SIGN, UNSIGNED_ZERO, ZERO_OF
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import (
+    APPLIES_UFUNC,
     COMPUTES_NO_ELEMENTS,
     EFFECTS,
     ELEMENTWISE,
@@ -226,13 +227,13 @@ def _makes_unsigned(name: str, operands: Sequence[Value], unsigned: Set[Value]) 
 
 def _stores_unsigned(op: Op, unsigned: Set[Value]) -> bool:
     """Whether an operation stores no -0.0 if these values are not."""
-    target = op.args[0].type
-    if op.name == "ufunc_into":
+    target, kind = op.args[0].type, op.args[-1].type
+    if op.name not in STORES or not isinstance(target, Array) or not isinstance(kind, (Array, Scalar)):
+        return False
+    if op.name in APPLIES_UFUNC:
         name = scalar_operation(op) if op.attrs["types"][-1] == target.dtype.char else ""
         return _makes_unsigned(name, op.args[1:], unsigned)
-    kind = op.args[-1].type
-    return op.name in STORES and isinstance(kind, (Array, Scalar)) and (
-        kind.dtype.kind in "iub" or kind.dtype == target.dtype and op.args[-1] in unsigned)
+    return kind.dtype.kind in "iub" or kind.dtype == target.dtype and op.args[-1] in unsigned
 
 
 def _passed(blocks: Sequence[Block]) -> Dict[Value, List[Value]]:

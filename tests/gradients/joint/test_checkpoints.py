@@ -5,7 +5,7 @@ import pytest
 
 import pijit
 from pijit import gradient_kernels
-from pijit.core.graph.reverse import checkpoints
+from pijit.core.graph.reverse.rows import limits
 from pijit.core.pythons import why_not_python
 from tests.gradients.joint import test_joint_loops as loops
 from tests.gradients.joint.joint_gradient import Gradient, is_kernel
@@ -21,8 +21,8 @@ VARIED = {"burgers", "leapfrog", "runge_kutta", "network", "nested", "swapped", 
 @pytest.fixture(autouse=True)
 def nothing_is_kept(monkeypatch):
     """All loops that would save rows have checkpoints."""
-    monkeypatch.setattr(checkpoints, "KEPT", 1)
-    monkeypatch.setattr(checkpoints, "KEPT_OF_CHEAP", 1)
+    monkeypatch.setattr(limits, "KEPT", 1)
+    monkeypatch.setattr(limits, "KEPT_OF_CHEAP", 1)
 
 
 def entry_of(gradient):
@@ -81,7 +81,7 @@ def test_loops_that_read_arrays_which_are_stored_into_afterwards_use_the_tape():
 
 
 def test_small_calls_still_save_all_iterations(monkeypatch):
-    monkeypatch.setattr(checkpoints, "KEPT_OF_CHEAP", 8 * 23 * 10)
+    monkeypatch.setattr(limits, "KEPT_OF_CHEAP", 8 * 23 * 10)
     gradient = Gradient(loops.burgers, 0).warm(loops.X, 5)
     assert gradient.compare(loops.X, 5) and not entry_of(gradient).larger
     assert gradient.compare(loops.X, 50) and len(entry_of(gradient).larger) == 1
@@ -119,3 +119,16 @@ def test_three_levels_have_the_bits_of_the_tape(f, argnums, args, monkeypatch):
         changed = args[:-1] + (steps,) if type(args[-1]) is int else args
         assert gradient.compare(*changed), gradient.why
     assert (not entry_of(gradient).larger) == (f.__name__ in SAVES_NOTHING)
+
+
+@pytest.mark.parametrize("f", [loops.burgers, spring, loops.runge_kutta, matrix_steps], ids=lambda f: f.__name__)
+def test_intervals_whose_rows_fit_into_the_second_cache(f, monkeypatch):
+    """Three rows of 23 numbers fit, so every third state is saved, as long as all checkpoints fit into the last one."""
+    monkeypatch.setattr(limits, "KEPT_OF_CHEAP", 8 * 23 * 40)
+    monkeypatch.setattr("pijit.core.graph.reverse.rows.checkpoints.kept_in_second_cache", lambda: 8 * 23 * 3 + 8)
+    args = {"burgers": (loops.X,), "runge_kutta": (loops.X, 0.01)}.get(f.__name__, (loops.X, loops.Y))
+    args = (loops.X[:5].copy(), loops.W) if f is matrix_steps else args
+    gradient = Gradient(f, (0, 1)[:len(args)]).warm(*args, 50)
+    for steps in (50, 49, 48, 51, 400, 2, 1, 3, 50):
+        assert gradient.compare(*args, steps), gradient.why
+    assert entry_of(gradient).larger and is_kernel(entry_of(gradient).larger[0].backward)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core.graph.reverse import checkpoints
+from pijit.core.graph.reverse.rows import limits
 from pijit.core.pythons import why_not_python
 from tests.gradients.joint.joint_gradient import Gradient
 
@@ -294,8 +294,8 @@ def steep(x, steps):
 
 
 def test_checkpoints_do_not_print_again(monkeypatch):
-    monkeypatch.setattr(checkpoints, "KEPT", 1)
-    monkeypatch.setattr(checkpoints, "KEPT_OF_CHEAP", 1)
+    monkeypatch.setattr(limits, "KEPT", 1)
+    monkeypatch.setattr(limits, "KEPT_OF_CHEAP", 1)
     plain, _ = output_of(steep, X, 17)
     gradient = Gradient(steep, 0)
     output_of(gradient.warm, X, 17)

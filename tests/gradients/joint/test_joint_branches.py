@@ -278,8 +278,8 @@ def test_adjoints_that_may_not_exist_make_no_zeros():
 
 
 def test_checkpoints(monkeypatch):
-    monkeypatch.setattr("pijit.core.graph.reverse.checkpoints.KEPT", 1)
-    monkeypatch.setattr("pijit.core.graph.reverse.checkpoints.KEPT_OF_CHEAP", 1)
+    monkeypatch.setattr("pijit.core.graph.reverse.rows.limits.KEPT", 1)
+    monkeypatch.setattr("pijit.core.graph.reverse.rows.limits.KEPT_OF_CHEAP", 1)
     for f, args in ((alternating, (X, 1.25, 11)), (in_place, (Y, 0.3, 11))):
         gradient = Gradient(f, (0, 1)).warm(*args)
         for _ in range(2):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core.graph.reverse import checkpoints
+from pijit.core.graph.reverse.rows import limits
 from pijit.core.pythons import why_not_python
+from tests.capture.scalars.test_scalars import define
 from tests.gradients.joint.joint_gradient import Gradient
 
 pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
@@ -200,9 +201,47 @@ def test_flags_that_an_update_in_place_ignores():
 
 
 def test_checkpoints_save_the_same_rows(monkeypatch):
-    monkeypatch.setattr(checkpoints, "KEPT", 1)
-    monkeypatch.setattr(checkpoints, "KEPT_OF_CHEAP", 1)
+    monkeypatch.setattr(limits, "KEPT", 1)
+    monkeypatch.setattr(limits, "KEPT_OF_CHEAP", 1)
     gradient = Gradient(last_of_several, (0, 1)).warm(X, Y, 10)
     for steps in (10, 3, 17):
         assert gradient.compare(X, Y, steps), gradient.why
     assert gradient.f._kernels.entries[0].larger
+
+
+STENCILS = {
+    "one end": "u[1:] = u[1:] - 0.1 * u[1:] * (u[1:] - u[:-1])",
+    "the other end": "u[:-1] += 0.1 * u[1:] * u[:-1]",
+    "both ends": "u[1:-1] *= 1.0 + 0.1 * (u[2:] - u[:-2])",
+    "several elements": "u[3:-2] = u[3:-2] * u[:-5] + 0.1 * u[5:]",
+    "a full slice": "u[:] = u * u * 0.5",
+    "two parts": "u[1:] = u[1:] * u[:-1]; u[:-1] += u[1:] * u[1:]",
+    "a number": "u[1:-1] = 0.5; u[1:] *= u[:-1]",
+    "every other one": "u[1::2] *= u[::2][:len(u) // 2]",
+    "an end that is computed": "u[len(u) // 2:] *= 1.1 * u[:len(u) - len(u) // 2]",
+    "a broadcast row": "u[1:] *= u[:1]",
+}
+
+
+@pytest.mark.parametrize("name", STENCILS)
+def test_stores_that_leave_out_ends(name):
+    f = define("def f(u, y, steps):\n    u = u.copy()\n    for _ in range(steps):\n        %s\n    return (u * y).sum()" % (
+        STENCILS[name]))
+    gradient = Gradient(f, (0, 1)).warm(X, Y, 10)
+    for steps in (10, 1, 17):
+        assert gradient.compare(X, Y, steps), gradient.why
+    for size in (12, 7, 6, 5, 4, 3, 2, 1):
+        gradient.compare(X[:size], Y[:size], 6)
+
+
+@pytest.mark.parametrize("store", ["a[1:-1, 1:] = a[1:-1, 1:] * a[:-2, :-1] * 0.5", "a[:, 2:-1] *= a[:, :-3] + a[:, 3:]",
+                                   "a[1:] = a[1:] * a[:-1]", "a[1:-1, 1:-1] += 0.1 * a[2:, 1:-1] * a[1:-1, 2:]"])
+def test_stores_that_leave_out_ends_of_several_axes(store):
+    f = define("def f(a, b, steps):\n    a = a.copy()\n    for _ in range(steps):\n        %s\n"
+               "    return (a * b).sum()" % store)
+    a, b = np.tile(X, 3)[:66].reshape(6, 11) * 0.9, np.tile(Y, 3)[:66].reshape(6, 11)
+    gradient = Gradient(f, (0, 1)).warm(a, b, 6)
+    for steps in (6, 1, 9):
+        assert gradient.compare(a, b, steps), gradient.why
+    gradient.compare(a[:2, :2].copy(), b[:2, :2].copy(), 6)
+    gradient.compare(a[:1], b[:1], 6)

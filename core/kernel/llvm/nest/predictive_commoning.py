@@ -78,8 +78,8 @@ class _Search:
         writer, known, found = self._writer, {}, []  # type: Any, Dict[Any, int], List[_Form]
         for number in range(writer.first_step):
             if number < writer.nest.read:
-                family, first = self._places.get(number, (number, 0))
-                found.append(_Form(known.setdefault((number in self._places, family), len(known)), first, 0))
+                family, place = self._places.get(number, (number, 0))
+                found.append(_Form(known.setdefault((number in self._places, family), len(known)), place, 0))
             else:
                 scalar = writer.scalars[number - writer.nest.read]
                 found.append(_Form(known.setdefault((str(scalar.type), scalar.get_reference()), len(known)), None, 0))
@@ -127,9 +127,9 @@ class _Search:
             leaders.setdefault(self._forms[number].number, number)
         for number in self._steps:
             form = self._forms[number]
-            leader = leaders.get(form.number)
-            distance = self._first(number) - self._first(leader) if leader is not None else -1
-            if leader is not None and (distance == 0 or 0 < distance <= self._most and form.operations >= FEWEST):
+            leader = leaders.get(form.number, -1)
+            distance = self._first(number) - self._first(leader) if leader >= 0 else -1
+            if distance == 0 or 0 < distance <= self._most and form.operations >= FEWEST:
                 taken[number] = leader, distance
         return Terms(sorted(leaders.values()), taken, self._bases)
 

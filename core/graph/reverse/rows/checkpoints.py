@@ -3,7 +3,8 @@
 With two levels, a loop of n iterations saves its state at each k-th one, where k is about the square root of n. The
 backward part goes from the last interval to the first. It runs the loop's body again from the checkpoint of an
 interval, and saves what the iterations of the interval need. So about 2 k rows are in memory instead of n, for a second
-run of the loop.
+run of the loop. If the body is arithmetic on elements, k is smaller where that has the rows of an interval in the
+second cache, and all checkpoints in a part of the last one.
 
 With three levels, k is about the cube root of n, and the loop saves its state at each k * k-th iteration. Its intervals
 save checkpoints in turn: 3 k rows, for a third run of the loop. The method is that of A. Griewank and A. Walther,
@@ -12,64 +13,17 @@ save checkpoints in turn: 3 k rows, for a third run of the loop. The method is t
 
 from __future__ import annotations
 
-import functools
-from typing import TYPE_CHECKING, List, Mapping, Optional, Set
+from typing import TYPE_CHECKING, List, Mapping, Set
 
-from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.ops import APPLIES_UFUNC, STORES
-from pijit.core.graph.passes.fusion import FLOAT_LOOPS
+from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.regions import LoopRegion, all_ops, passed
-from pijit.core.graph.reverse.roots import Roots
+from pijit.core.graph.reverse.rows.in_rows import NONE, InRows, find_in_rows
+from pijit.core.graph.reverse.rows.limits import is_cheap, kept_in_second_cache, most_kept
 from pijit.core.graph.types import Array
 
 if TYPE_CHECKING:
     from pijit.core.graph.reverse.sequence import Forward
-
-KEPT = 256 << 20
-"""The most bytes of rows that a loop saves of all iterations. With more, it has checkpoints."""
-
-CACHE = "/sys/devices/system/cpu/cpu0/cache/index3/size"
-"""Where Linux tells the size of the processor's last cache, such as ``32768K``."""
-
-
-def _last_cache() -> int:
-    """The bytes of the processor's last cache; 0 if the system does not tell."""
-    try:
-        with open(CACHE, encoding="ascii") as file:
-            return int(file.read().strip().rstrip("K")) << 10
-    except (OSError, ValueError):
-        return 0
-
-
-KEPT_OF_CHEAP: Optional[int] = None
-"""The same for loops whose body takes less time than to save rows outside of caches. None: half of the last cache."""
-
-
-@functools.lru_cache(maxsize=None)
-def _kept_in_cache() -> int:
-    """Half of the processor's last cache, at least 8 MiB."""
-    return max(8 << 20, _last_cache() // 2)
-
-
-def most_kept(loop: LoopRegion, roots: Roots) -> int:
-    """The most bytes of rows that a loop saves of all iterations."""
-    if not is_cheap(loop, roots):
-        return KEPT
-    return _kept_in_cache() if KEPT_OF_CHEAP is None else KEPT_OF_CHEAP
-
-
-def is_cheap(loop: LoopRegion, roots: Roots) -> bool:
-    """Whether the body of a loop is arithmetic on elements."""
-    return all(_is_cheap(op, roots) for op in all_ops(loop.items))
-
-
-def _is_cheap(op: Op, roots: Roots) -> bool:
-    """Whether an operation is arithmetic on elements, a store, a view, or computes a number."""
-    if op.name in APPLIES_UFUNC:
-        return op.attrs["ufunc"] in FLOAT_LOOPS
-    return op.name in STORES or op.result in roots.view or not isinstance(getattr(op.result, "type", None), Array)
-
 
 class Checkpoints:
     """Writes the checkpoints of loops, and the repeated runs of their intervals.
@@ -98,11 +52,18 @@ class Checkpoints:
     def allocate(self, loop: LoopRegion) -> None:
         """Write the interval, the test of the limit, and the arrays of the checkpoints of the last level."""
         forward, code, state = self._forward, self._forward.code, self.state(loop)
-        code.line("%s = %s(%s ** %r) + 1" % (code.interval(loop), code.object(int, "int"), code.count(loop),
-                                           1.0 / self._levels))
-        forward.limit("%d * (%s + 1) * (%s)" % (self._levels, code.interval(loop), forward.bytes_of(state)))
+        interval, count, size = code.interval(loop), code.count(loop), "(%s)" % forward.bytes_of(state)
+        code.line("%s = %s(%s ** %r) + 1" % (interval, code.object(int, "int"), count, 1.0 / self._levels))
+        if self._levels == 2 and is_cheap(loop, code.roots):
+            short = code.fresh("k")
+            code.line("%s = max(%d // (%s + 1), 2)" % (short, kept_in_second_cache(), size))
+            code.line("if %s < %s and (%s // %s + %s + 2) * %s <= %d:" % (
+                short, interval, count, short, short, size, min(forward.memory_limit, most_kept(loop, code.roots))))
+            code.line("    %s = %s" % (interval, short))
+        rows = "(%s - 1) // %s + 1" % (count, self._interval(loop, self._levels - 1))
+        forward.limit("(%d * (%s + 1) + %s) * %s" % (self._levels - 1, interval, rows, size))
         for value in state:
-            forward.allocate(self._rows(loop, value, self._levels - 1), value, code.interval(loop))
+            forward.allocate(self._rows(loop, value, self._levels - 1), value, rows)
 
     def save(self, loop: LoopRegion) -> None:
         """Write that an iteration at the start of an interval of the last level saves the state."""
@@ -160,25 +121,58 @@ class Checkpoints:
         code.depth += 1
         interval = self._interval(loop, level + 1)
         number = "(%s) // %s" % (self._place(loop, level + 1), interval)
+        in_rows = NONE if level else find_in_rows(loop, code, forward.needs)
         for value in self.state(loop):
-            if value not in loop.params:
-                code.now[value] = code.version(value)
-            copy = ".copy()" if isinstance(value.type, Array) else ""
-            code.line("%s = %s%s" % (code.name(value), forward.row(self._rows(loop, value, level + 1), value, number),
-                                     copy))
+            self._restore(loop, value, self._rows(loop, value, level + 1), number, in_rows)
         code.line("%s = %s - (%s) %% %s" % (base, index, self._place(loop, level + 1), interval))
-        code.line("for %s in range(%s, %s + 1):" % (index, base, index))
-        code.depth += 1
         if level:
+            code.line("for %s in range(%s, %s + 1):" % (index, base, index))
+            code.depth += 1
             self._save(loop, level, self._place(loop, level))
+            self._repeat(loop)
+            code.depth -= 1
         else:
-            forward.save(loop, self.place(loop))
-        before, forward.is_repeating = forward.is_repeating, True
-        forward.plain(loop.items)
-        forward.is_repeating = before
-        forward.move(loop.params, loop.next)
-        code.depth -= 1
-        if not level:
-            forward.save_following(loop, self.place(loop) + " + 1")
+            self._make_rows(loop, in_rows)
         code.depth -= 1
         code.now = names
+
+    def _restore(self, loop: LoopRegion, value: Value, rows: str, number: str, in_rows: InRows) -> None:
+        """Write that a value is that of a checkpoint; arrays that are in rows become the first row."""
+        forward, code = self._forward, self._forward.code
+        row = forward.row(rows, value, number)
+        if value in in_rows.carried or value in in_rows.stored:
+            code.line("%s[0] = %s" % (code.rows(loop, value), row))
+            return
+        if value not in loop.params:
+            code.now[value] = code.version(value)
+        code.line("%s = %s%s" % (code.name(value), row, ".copy()" if isinstance(value.type, Array) else ""))
+
+    def _make_rows(self, loop: LoopRegion, in_rows: InRows) -> None:
+        """Write the iterations from a checkpoint to the current one, which save rows.
+
+        The current iteration itself need not run, if no row holds its results.
+        """
+        forward, code = self._forward, self._forward.code
+        index, base, place = code.name(loop.index), self._base(loop, 0), self.place(loop)
+        whole = bool(forward.needs.in_following_row(loop))
+        last = code.fresh("last")
+        code.line("%s = %s" % (last, index))
+        code.line("for %s in range(%s, %s%s):" % (index, base, last, " + 1" * whole))
+        code.depth += 1
+        names = dict(code.now)
+        forward.read_rows(loop, place, in_rows)
+        forward.save(loop, place, in_rows)
+        self._repeat(loop, in_rows)
+        code.now = names
+        code.depth -= 1
+        code.line("%s = %s" % (index, last))
+        if whole:
+            forward.save_following(loop, place + " + 1", in_rows)
+        else:
+            forward.save(loop, place, in_rows)
+
+    def _repeat(self, loop: LoopRegion, in_rows: InRows = NONE) -> None:
+        """Write the body of the loop, which makes no host calls again."""
+        before, self._forward.is_repeating = self._forward.is_repeating, True
+        self._forward.body(loop, False, in_rows, self.place(loop))
+        self._forward.is_repeating = before
