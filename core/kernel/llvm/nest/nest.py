@@ -286,10 +286,10 @@ class _Writer:
         return dict(enumerate(self.scalars, self.nest.read))
 
     def _can_be_wide(self, lasts: str, known: Collection[str] = WIDE) -> bool:
-        """Whether the elements of a row can be computed as vectors."""
+        """Whether the elements of a row can be loaded and computed as vectors."""
         code = self.nest.arrays[-1]
         alike = set(self.nest.arrays + self.nest.scalars) == {code} != {"e"} and self.kinds[-1] == self.dtypes[-1]
-        return alike and ANY not in lasts and all(
+        return alike and set(lasts) <= {UNIT, ZERO} and all(
             step.operation in known and set(step.codes) <= {code, "?"} and all(
                 map(self._is_of, step.operands, step.codes)) for step in self.nest.steps)
 
