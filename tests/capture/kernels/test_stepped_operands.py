@@ -38,6 +38,25 @@ def test_vectors(expression):
         check(f, *calls[0], others=calls[1:], config=NUMBA, calls=1)
 
 
+SUMS = ("(x[::2] * x[1::2]).sum()", "(x[::3] * x[1::3] - x[2::3]).sum()", "(x[::4] * c).sum()", "(x[::-1] * c).sum()",
+        "(x[::-1] * x).sum()", "(x[:-1] * x[:-1]).sum()", "(x[1:] - x[:-1]).mean()", "np.dot(x[::2], x[1::2])",
+        "(x[1:] * x[:-1]).sum(), ((x[1:] - x[:-1]) * c).sum()", "((x[::2] - x[1::2]) ** 2).sum(), (x[::2] * c).sum()",
+        "(x.reshape(-1, 12)[:, ::2] * x.reshape(-1, 12)[:, 1::2]).sum(axis=1)", "abs(x[::-1] * c).max()")
+
+
+@pytest.mark.parametrize("code", "df")
+@pytest.mark.parametrize("expression", SUMS)
+@pytest.mark.filterwarnings("always::RuntimeWarning")
+def test_sums(expression, code):
+    """Of products whose elements lie apart: all of an array, and parts of it, of few elements and many."""
+    f = define("def f(x, c):\n    return %s" % expression)
+    c, big = np.dtype(code).type(0.5), numbers(12000, code)
+    calls = [(numbers(1200, code), c), (big[::2], c), (big[1::3], c), (big[::4], c), (big[::-1], c), (big[:24], c),
+             (big[:48:2], c), (big, c), (numbers(1200, code, special=True), c)]
+    with fail_unless_captured(1):
+        check(f, *calls[0], others=calls[1:], config=NUMBA, calls=1)
+
+
 CHANNELS = ("0.299 * x[..., 0] + 0.587 * x[..., 1] + 0.114 * x[..., 2]", "x[..., 0] - x[..., 2] * c",
             "x[:, ::2, 0] + x[:, ::2, 1] * x[:, 1::2, 2]", "x[::-1, ::-1, 1] + x[..., 0]", "x[..., ::-1] * c + x",
             "x[..., 0] * x[0, :, 1] + x[:, :1, 2]", "x[:, ::2] - x[:, 1::2] + x[:, :1]")
