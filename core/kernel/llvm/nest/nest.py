@@ -47,6 +47,7 @@ from pijit.core.kernel.llvm.nest.elements import (
 from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_LEAST, fetch_ahead, local, loop, write_sum
 from pijit.core.kernel.llvm.nest.row_ends import WORDS, RowEnds
 from pijit.core.kernel.llvm.nest.short_rows import can_be_short, write_rows
+from pijit.core.kernel.llvm.nest.stepped_loads import load_vector
 from pijit.core.kernel.llvm.nest.threads import SharedWork, gains_by_width, units_of, write_shared
 
 Loads = Callable[[Any, Dict[int, Any]], Dict[int, Any]]
@@ -292,7 +293,8 @@ class _Writer:
         """Whether the elements of a row can be loaded and computed as vectors."""
         code = self.nest.arrays[-1]
         alike = set(self.nest.arrays + self.nest.scalars) == {code} != {"e"} and self.kinds[-1] == self.dtypes[-1]
-        return alike and set(lasts) <= {UNIT, ZERO} and all(
+        steps = ANY not in lasts and set(lasts[self.nest.read:]) <= {UNIT, ZERO}
+        return alike and steps and all(
             step.operation in known and set(step.codes) <= {code, "?"} and all(
                 map(self._is_of, step.operands, step.codes)) for step in self.nest.steps)
 
@@ -322,16 +324,25 @@ class _Writer:
                 if k not in values:
                     if not self.nest.steps:
                         fetch_ahead(self.builder, place)
-                    values[k] = self.builder.load(self.builder.bitcast(place, kind.as_pointer()), align=1)
+                    values[k] = load_vector(self.builder, place, kind, self.dtypes[k].itemsize, STEPS[lasts[k]])
             return self._with_steps(values)
         return vectors
 
     def places(self, rows: List[Any], index: Any, lasts: str) -> List[Any]:
         """The addresses of the rows' elements at an index; ``lasts`` has the kinds of the rows' last strides."""
-        places = []
-        for k, (row, last) in enumerate(zip(rows, lasts)):
-            places.append(self.builder.gep(row, [self.builder.mul(index, self.stride(k, last))]))
-        return places
+        return [self._place(k, row, index, last) for k, (row, last) in enumerate(zip(rows, lasts))]
+
+    def _place(self, array: int, row: Any, index: Any, last: str) -> Any:
+        """The address of an element of a row.
+
+        Of elements in reverse order, LLVM 22 computes two costs of the loop, and ends the process where they differ. They
+        differ if it multiplies the index by a negative number; so the type of the elements is the factor.
+        """
+        builder = self.builder
+        if last in STEPS and STEPS[last] < 0:
+            elements = builder.bitcast(row, ir.IntType(8 * self.dtypes[array].itemsize).as_pointer())
+            return builder.bitcast(builder.gep(elements, [builder.mul(index, ir.Constant(I64, STEPS[last]))]), row.type)
+        return builder.gep(row, [builder.mul(index, self.stride(array, last))])
 
     def value(self, places: List[Any], fixed: Dict[int, Any]) -> Any:
         """The result of the steps for the elements at ``places``, in the last array's dtype."""
