@@ -14,7 +14,7 @@ PROGRAMS = {
     "views of the same elements": ("v[1:] = u[1:] - c * u[1:] * (u[1:] - u[:-1])", "ddd", "d"),
     "of elements that differ": ("v[1:] = u[1:] - c * u[:-1]", "ddd", "d"),
     "steps of two": ("v[:40] = u[:80:2] * u[1:81:2] + u[:80:2] * u[1:81:2]", "ddd", ""),
-    "the same number twice": ("v[:] = u * 0.5 + v * 0.5 + c * 2.0", "ddd", "ddd"),
+    "the same number twice": ("v[:] = u * 0.5 + v * 0.5 + c * 2.0", "ddd", "dd"),
     "numbers that differ": ("v[:] = u * 0.5 + v * 0.25", "ddd", "dd"),
     "rows and columns": ("w = u.reshape(9, 10); v.reshape(9, 10)[1:, 1:] = w[1:, 1:] * w[:1, 1:] + w[1:, 1:] * w[:1, 1:]",
                          "ddd", ""),

@@ -59,7 +59,8 @@ def _keys_of_arrays(nest: Nest, arrays: Sequence[Sequence[Expression]]) -> List[
     for k in range(nest.read):
         whole = nest.beside[k] if nest.beside else -1
         data, *strides = map(str, arrays[k])
-        place = (-1, data) if whole < 0 else found[whole][1] if data == "0" else (whole, data)
+        same = getattr(arrays[k][0], "value", None) == 0
+        place = (-1, data) if whole < 0 else found[whole][1] if same else (whole, data)
         found.append((k if k in rolled else -1, place, tuple(strides), nest.arrays[k], nest.lasts[k]))
     return found
 

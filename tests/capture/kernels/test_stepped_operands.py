@@ -41,7 +41,9 @@ def test_vectors(expression):
 SUMS = ("(x[::2] * x[1::2]).sum()", "(x[::3] * x[1::3] - x[2::3]).sum()", "(x[::4] * c).sum()", "(x[::-1] * c).sum()",
         "(x[::-1] * x).sum()", "(x[:-1] * x[:-1]).sum()", "(x[1:] - x[:-1]).mean()", "np.dot(x[::2], x[1::2])",
         "(x[1:] * x[:-1]).sum(), ((x[1:] - x[:-1]) * c).sum()", "((x[::2] - x[1::2]) ** 2).sum(), (x[::2] * c).sum()",
-        "(x.reshape(-1, 12)[:, ::2] * x.reshape(-1, 12)[:, 1::2]).sum(axis=1)", "abs(x[::-1] * c).max()")
+        "(x.reshape(-1, 12)[:, ::2] * x.reshape(-1, 12)[:, 1::2]).sum(axis=1)", "abs(x[::-1] * c).max()",
+        "(-x[::-1]).sum()", "np.sqrt(abs(x[::-1])).sum()", "(x[::-1] + x[::-1] > c).any()",
+        "(x[::-1] + x[::-1] > c).sum(), (abs(x[::-1]) + c).mean()", "np.where(x[::-1] > c, -x[::-1], x).sum()")
 
 
 @pytest.mark.parametrize("code", "df")
