@@ -335,8 +335,8 @@ class _Writer:
     def _place(self, array: int, row: Any, index: Any, last: str) -> Any:
         """The address of an element of a row.
 
-        Of elements in reverse order, LLVM 22 computes two costs of the loop, and ends the process where they differ. They
-        differ if it multiplies the index by a negative number; so the type of the elements is the factor.
+        LLVM 22 computes two costs of a loop, and ends the process where they differ. They differ for elements in reverse
+        order, if an instruction multiplies the index by a negative number. So the address counts elements, not bytes.
         """
         builder = self.builder
         if last in STEPS and STEPS[last] < 0:
