@@ -335,8 +335,9 @@ class _Writer:
     def _place(self, array: int, row: Any, index: Any, last: str) -> Any:
         """The address of an element of a row.
 
-        LLVM 22 computes two costs of a loop, and ends the process where they differ. They differ for elements in reverse
-        order, if an instruction multiplies the index by a negative number. So the address counts elements, not bytes.
+        LLVM 22 computes two costs of a loop, and ends the process where they differ. They differ for elements in
+        reverse order, if an instruction multiplies the index by a negative number. So the address counts elements
+        there.
         """
         builder = self.builder
         if last in STEPS and STEPS[last] < 0:
