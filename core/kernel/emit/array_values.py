@@ -370,7 +370,7 @@ class ArrayWriter(Emitter):
             # The index advances first, so that a body may leave the nest anywhere.
             position = self.let("iadd(%s, 0)" % index)
             self.line("%s = iadd(%s, 1)" % (index, index))
-            offsets = ["imul(%s, %s)" % (position, strides[axis]) for strides in padded]
+            offsets = [self._offset(position, strides[axis]) for strides in padded]
             if axis < len(shape) - 1:
                 rows = [self.let("iadd(%s, %s)" % pair) for pair in zip(rows, offsets)]
             else:
@@ -378,6 +378,15 @@ class ArrayWriter(Emitter):
         if not shape:
             body([(row, "0") for row in rows])
         self.depth = depth
+
+    @staticmethod
+    def _offset(position: Operand, stride: Operand) -> str:
+        """The byte offset of an element of an axis.
+
+        LLVM 22 may end the process at loops that multiply an index by a negative constant (nest.py).
+        """
+        is_negative = isinstance(stride.value, int) and stride.value < 0
+        return "imul(%s, %s)" % (position, "unknown_word(%s)" % stride if is_negative else stride)
 
     def broadcast_stride(self, array: ArrayVariable, axis: int, shape: Sequence[Operand]) -> Operand:
         """The stride of an axis; 0 where an axis of length 1 is repeated."""

@@ -70,6 +70,12 @@ def unknown_byte(builder: Any, number: int) -> Any:
         return builder.trunc(_hidden(builder, ir.Constant(ir.IntType(32), number), "r"), ir.IntType(8))
 
 
+def unknown_word(builder: Any, constant: Any) -> Any:
+    """A 64-bit integer constant that LLVM cannot fold."""
+    with builder.goto_entry_block():
+        return _hidden(builder, constant, "r")
+
+
 def _hidden(builder: Any, constant: Any, register: str) -> Any:
     """The result of an empty assembly of the entry block, one per constant: so equal operations stay equal to LLVM."""
     kind = constant.type
@@ -298,6 +304,7 @@ FLOAT_INTRINSICS: Dict[str, Intrinsic] = {
     "fneg": same_kind(1, other_sign),
     "froot": same_kind(1, lambda builder, a: float_call(builder, "llvm.sqrt", a)),
     "fabs": same_kind(1, lambda builder, a: float_call(builder, "llvm.fabs", a)),
+    "unknown_word": unary(INT, INT, unknown_word),
     "odd_size": same_kind(3, _odd_size, BOOL),
     "float32": unary(F4_TYPE, F8_TYPE, lambda builder, a: builder.fptrunc(a, F4)),
 }

@@ -116,3 +116,13 @@ def test_rows_that_are_one_run():
              (x, np.broadcast_to(0.5, x.shape), 0.5)]
     with fail_unless_captured(1):
         check(f, *calls[0], others=calls[1:], config=NUMBA, calls=1)
+
+
+@pytest.mark.parametrize("expression", ["x[::-1] / np.minimum(x, x)", "x[::-1] // 3 + x[::-1]", "np.arctan2(x[::-1], x)",
+                                        "np.hypot(y[::-1], x[::-1]) + y", "x[::-1].astype('f8') * y[::-1]"])
+def test_integers_that_are_converted(expression):
+    """Reversed rows whose elements become floats first, one by one."""
+    f = define("def f(x, y):\n    return %s" % expression)
+    x, y = np.arange(1, 200) * 7 % 60 + 1, numbers(199)
+    with fail_unless_captured(1):
+        check(f, x, y, others=[(x[:5], y[:5]), (x[::2], y[::2]), (x.astype("i4"), y), (x[::-1], y)], config=NUMBA, calls=1)

@@ -16,7 +16,7 @@ import numpy as np
 from llvmlite import ir
 
 from pijit.core.graph.element_ops import STREAMED, WIDE
-from pijit.core.kernel.llvm.float_intrinsics import repeated
+from pijit.core.kernel.llvm.float_intrinsics import repeated, unknown_word
 from pijit.core.kernel.llvm.intrinsics import I1, I8, I64, INT, Intrinsic
 from pijit.core.kernel.llvm.nest import (
     delayed_store,
@@ -336,14 +336,17 @@ class _Writer:
         """The address of an element of a row.
 
         LLVM 22 computes two costs of a loop, and ends the process where they differ. They differ for elements in
-        reverse order, if an instruction multiplies the index by a negative number. So the address counts elements
-        there.
+        reverse order, if an instruction multiplies the index by a negative constant. So the address counts elements
+        there, and LLVM does not know other negative strides.
         """
         builder = self.builder
         if last in STEPS and STEPS[last] < 0:
             elements = builder.bitcast(row, ir.IntType(8 * self.dtypes[array].itemsize).as_pointer())
             return builder.bitcast(builder.gep(elements, [builder.mul(index, ir.Constant(I64, STEPS[last]))]), row.type)
-        return builder.gep(row, [builder.mul(index, self.stride(array, last))])
+        stride = self.stride(array, last)
+        if isinstance(stride, ir.Constant) and stride.constant < 0:
+            stride = unknown_word(builder, stride)
+        return builder.gep(row, [builder.mul(index, stride)])
 
     def value(self, places: List[Any], fixed: Dict[int, Any]) -> Any:
         """The result of the steps for the elements at ``places``, in the last array's dtype."""
