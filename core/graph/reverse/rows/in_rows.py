@@ -121,7 +121,9 @@ def _ends(code: Code, target: Value, root: Value) -> Optional[List[str]]:
     ops = code.roots.ops(target)
     if len(ops) != 1 or ops[0].name != "view":
         return None
-    values, inner, found = [code.constants.get(value) for value in ops[0].args[1:]], [], []  # type: List[object], List[str], List[str]
+    values: List[object] = [code.constants.get(value) for value in ops[0].args[1:]]
+    inner: List[str] = []
+    found: List[str] = []
     for item in ops[0].attrs["index"]:
         low, high = (values.pop(0) if part == "v" else 0 for part in item[1:3]) if item[0] == "s" else (0, 0)
         if item not in ("e", "s---", "sv--", "s-v-", "svv-") or type(low) is not int or type(high) is not int \
