@@ -76,7 +76,7 @@ PATIENCE = 300.0
 """Seconds after which a test that does not come to an end ends its process: its name and all stacks are shown then."""
 
 
-WHOLE = ("bytecode", "guards", "native", "reporting")
+WHOLE = ("bytecode", "guards", "native", "reporting", "science")
 """Folders whose functions with few cases run on a version of each family of CPython: what they test differs by family,
 or needs a tool of one version."""
 

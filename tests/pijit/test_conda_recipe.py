@@ -12,6 +12,7 @@ from pijit.core.pythons import SUPPORTED
 yaml = pytest.importorskip("yaml")
 requirements = pytest.importorskip("packaging.requirements")
 specifiers = pytest.importorskip("packaging.specifiers")
+pytestmark = pytest.mark.unshared  # YAML comes with the packages of few versions
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 

@@ -295,6 +295,7 @@ def test_arguments_that_change_when_they_are_copied_are_not_checked(caplog):
         checked_call(scaled, plain_twin(scaled), lambda table, x: 0.0, (types.SimpleNamespace(columns=[np.zeros(3)]), np.arange(3.0)), {})
 
 
+@pytest.mark.unshared
 def test_data_frames_under_check():
     pandas = pytest.importorskip("pandas")
 

@@ -56,11 +56,13 @@ def test_threads_of_a_pool_share_one_entry():
     assert pool_functions.smooth.cache_info().currsize == 1
 
 
+@pytest.mark.unshared
 def test_joblib():
     joblib = pytest.importorskip("joblib")
     check(joblib.Parallel(2)(joblib.delayed(pool_functions.task)(number) for number in TASKS))
 
 
+@pytest.mark.unshared
 def test_dask():
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster, \
@@ -68,6 +70,7 @@ def test_dask():
         check(client.gather(client.map(pool_functions.task, TASKS, pure=False)))
 
 
+@pytest.mark.unshared
 def test_ray():
     ray = pytest.importorskip("ray")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
@@ -96,6 +99,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.unshared
 def test_functions_of_a_script_are_pickled(tmp_path):
     pytest.importorskip("joblib")
     path = tmp_path / "script.py"

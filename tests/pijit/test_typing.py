@@ -1,12 +1,14 @@
 """Types for type checkers: jitted functions keep their signatures, and options are checked.
 
-mypy, and pyright where it is installed, read a program whose comments say what they must reveal or report.
+mypy, and pyright where it is installed, read a program whose comments say what they must reveal or report. Both bind
+the class of a classmethod to plain functions alone: around a jitted function they miss an argument.
 """
 
 import ast
 import inspect
 import os
 import re
+import site
 import subprocess
 import sys
 
@@ -15,6 +17,8 @@ import pytest
 import pijit
 from pijit import options
 from pijit.typed import jit_config
+
+pytestmark = pytest.mark.unshared  # one version has mypy
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -94,7 +98,7 @@ reveal_type(jit(jit_config=None)(undecorated)(b""))  # reveals: bool
 reveal_type(Layer().run(1.0, 2))  # reveals: float
 reveal_type(Layer.run(Layer(), 1.0, 2))  # reveals: float
 reveal_type(Layer.static(1))  # reveals: str
-reveal_type(Layer.made(1))  # reveals: int
+reveal_type(Layer.made(1))  # reports
 reveal_type(Called()(1))  # reveals: int
 reveal_type(Methods().apply(1))  # reveals: str
 reveal_type(jit(functools.partial(undecorated, b""))())  # reveals: bool
@@ -125,9 +129,9 @@ def expected():
 
 def check(output, revealed, reported):
     """Compare the output of a type checker with the comments; patterns find (line, type) and the lines of errors."""
-    types = {int(line): kind for line, kind in re.findall(revealed, output)}
-    errors = {int(line) for line in re.findall(reported, output)}
     wanted = expected()
+    errors = {int(line) for line in re.findall(reported, output)}
+    types = {int(line): kind for line, kind in re.findall(revealed, output) if int(line) not in errors}
     assert types == {line: kind for line, kind in wanted.items() if kind is not None}, output
     assert errors == {line for line, kind in wanted.items() if kind is None}, output
 
@@ -139,7 +143,10 @@ def program(tmp_path):
 
 
 def run(command, folder):
-    environment = dict(os.environ, MYPYPATH=os.path.dirname(os.path.dirname(os.path.abspath(pijit.__file__))))
+    environment = dict(os.environ)
+    imported = os.path.dirname(os.path.dirname(os.path.abspath(pijit.__file__)))
+    if imported not in site.getsitepackages():  # mypy reads those itself, and refuses them in MYPYPATH
+        environment["MYPYPATH"] = imported
     done = subprocess.run(command, cwd=str(folder), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           universal_newlines=True)
     return done.stdout

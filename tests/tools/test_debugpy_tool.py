@@ -11,6 +11,7 @@ import pytest
 from tests.harness import MODES
 
 pytest.importorskip("debugpy")
+pytestmark = pytest.mark.unshared
 
 PROGRAM = """
 import sys

@@ -39,6 +39,7 @@ def test_tracebacks_are_those_of_python(function, args, warm):
         assert "^" in printed(got)
 
 
+@pytest.mark.unshared
 @pytest.mark.skipif(sys.version_info < (3, 13), reason="colours came with 3.13")
 @pytest.mark.parametrize("function, args", BAD, ids=ids(BAD))
 def test_coloured_tracebacks_are_those_of_python(function, args):

@@ -358,6 +358,7 @@ def rows_above(x, n):
 TABLES = []
 
 
+@pytest.mark.unshared
 def test_queries_of_pandas():
     TABLES.append(pytest.importorskip("pandas").DataFrame({"c": [1.0, 2.0, 9.0]}))
     f = jitted(rows_above, {"allowed_inline_modules": ("numpy",)})  # to compile functions of pandas takes long

@@ -60,6 +60,8 @@ def test_another_process_sees_the_stores():
         block.unlink()
 
 
+@pytest.mark.unshared
+@pytest.mark.unshared
 def test_blocks_of_dask():
     da = pytest.importorskip("dask.array")
     x, seen = values(64), []
@@ -76,6 +78,8 @@ def test_blocks_of_dask():
     assert seen == [True] * 4 and f.cache_info().hits == 3
 
 
+@pytest.mark.unshared
+@pytest.mark.unshared
 def test_arrays_from_zarr():
     zarr = pytest.importorskip("zarr")
     x = values(64)

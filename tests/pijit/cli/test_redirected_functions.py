@@ -16,7 +16,8 @@ import pytest
 
 from pijit.core import _hook
 
-pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="up to CPython 3.10 the frame hook sees all calls")
+pytestmark = [pytest.mark.unshared,
+              pytest.mark.skipif(sys.version_info < (3, 11), reason="up to CPython 3.10 the frame hook sees all calls")]
 
 
 def hook(function):

@@ -105,6 +105,7 @@ def test_a_function_that_is_called_often_is_compiled(run):
     assert "small" not in reasons(program)
 
 
+@pytest.mark.unshared
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="CPython 3.11 inlines calls of all functions")
 def test_a_function_that_no_kernel_serves_is_called_as_without_pijit(run):
     names, program = run(rich())
