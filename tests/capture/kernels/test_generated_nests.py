@@ -1,0 +1,17 @@
+"""A fixed set of generated loop nests; `python -m tests.fuzz.nest_programs` runs others."""
+
+import pytest
+
+from tests.fuzz.nest_programs import NestProgram, compare
+from tests.fuzz.running import Counts
+
+
+@pytest.mark.parametrize("first, mixed", [(1, False), (9, False), (17, True), (25, True)])
+def test_generated_nests(first, mixed):
+    counts = Counts()
+    assert [compare(seed, mixed, counts) for seed in range(first, first + 8)] == [None] * 8
+    assert counts.kernels > 4 and counts.errors < counts.calls / 2
+
+
+def test_a_seed_gives_the_same_program_each_time():
+    assert NestProgram(3, True).source == NestProgram(3, True).source != NestProgram(4, True).source
