@@ -93,25 +93,33 @@ def repeated(builder: Any, value: Any, count: int) -> Any:
     return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), ir.Constant(words, [0] * count))
 
 
-def _with_sign(builder: Any, value: Any, change: Callable[[Any, Any], Any]) -> Any:
-    """A float, or a vector of floats, whose bits are ``change(bits, sign bit)``."""
+def _with_word(builder: Any, value: Any, constant: float, change: Callable[[Any, Any], Any]) -> Any:
+    """A float, or a vector of floats, with the bits ``change(bits, those of constant)``. LLVM knows no constant."""
     wide = isinstance(value.type, ir.VectorType)
     kind = value.type.element if wide else value.type
     bits = ir.IntType(64 if isinstance(kind, ir.DoubleType) else 32)
-    sign = builder.bitcast(unknown(builder, ir.Constant(kind, -0.0)), bits)
+    word = builder.bitcast(unknown(builder, ir.Constant(kind, constant)), bits)
     if wide:
-        sign, bits = repeated(builder, sign, value.type.count), ir.VectorType(bits, value.type.count)
-    return builder.bitcast(change(builder.bitcast(value, bits), sign), value.type)
+        word, bits = repeated(builder, word, value.type.count), ir.VectorType(bits, value.type.count)
+    return builder.bitcast(change(builder.bitcast(value, bits), word), value.type)
+
+
+def unfolded(builder: Any, value: Any) -> Any:
+    """The same float, or vector of floats, which LLVM cannot take for a constant.
+
+    LLVM knows that ``i - i`` is 0 for integers, and computes ``1.0 / (i - i)`` itself. That raises no flag.
+    """
+    return _with_word(builder, value, 0.0, builder.xor)
 
 
 def other_sign(builder: Any, value: Any) -> Any:
     """``-value``, also for NaN, whatever the result is used for."""
-    return _with_sign(builder, value, builder.xor)
+    return _with_word(builder, value, -0.0, builder.xor)
 
 
 def without_sign(builder: Any, value: Any) -> Any:
     """``abs(value)``, also for NaN, whatever the result is used for."""
-    return _with_sign(builder, value, lambda word, sign: builder.and_(word, builder.not_(sign)))
+    return _with_word(builder, value, -0.0, lambda word, sign: builder.and_(word, builder.not_(sign)))
 
 
 def finite(builder: Any, value: Any) -> Any:

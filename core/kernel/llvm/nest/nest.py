@@ -15,8 +15,8 @@ from typing import Any, Callable, Collection, Dict, List, Optional
 import numpy as np
 from llvmlite import ir
 
-from pijit.core.graph.element_ops import STREAMED, WIDE
-from pijit.core.kernel.llvm.float_intrinsics import repeated, unknown_word
+from pijit.core.graph.element_ops import RAISING, STREAMED, WIDE
+from pijit.core.kernel.llvm.float_intrinsics import repeated, unfolded, unknown_word
 from pijit.core.kernel.llvm.intrinsics import I1, I8, I64, INT, Intrinsic
 from pijit.core.kernel.llvm.nest import (
     delayed_store,
@@ -371,8 +371,7 @@ class _Writer:
     def step(self, number: int, values: Dict[int, Any]) -> Any:
         """The result of the step with an operand number; ``values`` has its operands."""
         step = self.nest.steps[number - self.first_step]
-        operands = [converted(self.builder, values[k], self.kinds[k], np.dtype(code))
-                    for k, code in zip(step.operands, step.codes)]
+        operands = [self._operand(step, k, values[k], np.dtype(code)) for k, code in zip(step.operands, step.codes)]
         if number in self.divided:
             result = self.divided[number](operands[0])
         elif step.operation == GATHER:
@@ -382,6 +381,14 @@ class _Writer:
         if number - self.first_step in self.nest.watched:
             self._watch(step, result, operands)
         return result
+
+    def _operand(self, step: Step, number: int, value: Any, dtype: np.dtype[Any]) -> Any:
+        """An operand of a step, in the dtype of the step. A computed integer may be a constant to LLVM."""
+        source = self.kinds[number]
+        value = converted(self.builder, value, source, dtype)
+        if number >= self.first_step and source.kind in "biu" and dtype.char in "fd" and step.operation in RAISING:
+            return unfolded(self.builder, value)
+        return value
 
     def _watch(self, step: Step, result: Any, operands: List[Any]) -> None:
         """Record whether the result of a step is odd."""
