@@ -13,7 +13,7 @@ import random
 import sys
 import tempfile
 import warnings
-from typing import List, Optional
+from typing import List, Optional, Sequence
 
 from pijit.core import errors
 from tests import conftest  # noqa: F401 - it puts the installed pijit before the source tree
@@ -31,7 +31,9 @@ MATRICES = ("m[{i}:{i}+{p}, {j}:{j}+{q}]", "m[::2][:{p}, :{q}]", "m[:, ::2][:{p}
 """What broadcasts to matrices of ``p`` rows and ``q`` columns."""
 STORED_VECTORS = ("x[:{n}]", "x[1:{n}+1]", "y[::2][:{n}]", "x[::-1][:{n}]", "m[:{n}, 1]", "m[2, :{n}]", "y[2:{n}+2]")
 STORED_MATRICES = ("m[:{p}, :{q}]", "m[::2][:{p}, :{q}]", "m.T[:{p}, :{q}]", "m[1:][:{p}, :{q}]", "m[:, ::-1][:{p}, :{q}]")
-UNARY = ("abs({})", "np.sqrt({})", "-({})", "np.negative({})", "np.square({})")
+UNARY = ("abs({})", "np.sqrt({})", "-({})", "np.negative({})", "np.square({})", "({}).astype('f8')", "({}).astype('i4')",
+         "np.sign({})", "({}) ** 2", "1.0 / ({})", "np.clip({}, -1.0, 1.5)", "np.exp({})", "np.isfinite({})")
+BINARY = ("({} + {})", "({} - {})", "({} * {})") * 3 + ("({} / {})", "({} // {})", "({} % {})", "({} * ({} > 0.25))")
 REDUCTIONS = ("sum", "sum", "sum", "mean", "max", "min")
 AXES = ("", "axis=-1", "axis=0", "axis=1", "axis=0, keepdims=True")
 
@@ -87,22 +89,17 @@ class NestProgram:
         self._target = self._view(STORED_VECTORS if self._flat else STORED_MATRICES)
         self.source = "\n".join([HEAD, self._function()] + self._calls())
 
-    def _view(self, forms: "tuple[str, ...]") -> str:
+    def _view(self, forms: Sequence[str]) -> str:
         pick = self._random.choice
         return pick(forms).format(a=pick("xy"), i=self._random.randint(0, 3), j=self._random.randint(0, 3), **self._sizes)
 
     def _function(self) -> str:
-        lines: List[str] = []
-        results: List[str] = []
-        for number in range(self._random.randint(1, 3)):
-            line = self._statement("r%d" % number)
-            lines.append(line)
-            results += ["r%d" % number] if line.startswith("r") else []
-        indent = "    "
+        lines = [self._statement("r%d" % number) for number in range(self._random.randint(1, 3))]
+        results = ["r%d" % number for number, line in enumerate(lines) if line.startswith("r")]
         if self._random.random() < 0.25:
-            lines, indent = ["for i in range(3):"] + ["    " + line for line in lines], "    "
+            lines = ["for i in range(3):"] + ["    " + line for line in lines]
         return "def f(x, y, m, c):\n%s\n    return %s\n" % (
-            "\n".join(indent + line for line in lines), ", ".join(results + ["x", "y"]))
+            "\n".join("    " + line for line in lines), ", ".join(results + ["x", "y"]))
 
     def _statement(self, result: str) -> str:
         text, kind, pick = self._expression(self._random.randint(1, 3)), self._random.random(), self._random.choice
@@ -125,7 +122,7 @@ class NestProgram:
         if depth == 0 or kind < 0.15:
             return pick(self._views) if self._random.random() < 0.85 else pick(("c", "0.5", "2.0", "1.5"))
         if kind < 0.55:
-            return "(%s %s %s)" % (self._expression(depth - 1), pick("+-*+-*/"), self._expression(depth - 1))
+            return pick(BINARY).format(self._expression(depth - 1), self._expression(depth - 1))
         if kind < 0.7:
             return pick(UNARY).format(self._expression(depth - 1))
         if kind < 0.85:
