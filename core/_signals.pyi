@@ -15,3 +15,11 @@ class Deferral:
 
 def forget() -> None:
     """End all deferrals without giving signals to handlers, in a forked child without the thread that deferred."""
+
+def call_until_abort(function: int, first: int, second: int, third: int) -> Optional[str]:
+    """Call the C function at an address with three pointers, without the GIL.
+
+    Returns None if the function returned. If it called abort(), returns what it wrote to the C library's stderr; the
+    objects at the pointers must not be used any more. One call runs at a time. Raises ValueError otherwise, and for the
+    address 0.
+    """

@@ -2,7 +2,7 @@
 
 Arrays have as many elements as vectors and tiles of kernels need, which those of `programs` do not have.
 `python -m tests.fuzz.nest_programs --count 500 --seed 1` runs as many programs as wanted. With `--mixed` the arrays have
-several dtypes.
+several dtypes. With `--kind loops`, programs loop over elements instead.
 """
 
 from __future__ import annotations
@@ -153,13 +153,68 @@ class NestProgram:
         return self._random.choice(("0.5", "-2.0", "np.float64(0.25)", "3", "np.int64(-2)", "np.float32(0.5)"))
 
 
-def compare(seed: int, mixed: bool, counts: Counts) -> Optional[str]:
+ELEMENTS = ("x[i]", "x[i]", "x[i - 1]", "x[i + 1]", "x[n - i]", "x[2 * i]", "y[i]", "y[-i]", "y[3 * i]", "m[i, 2]", "m[2, i]",
+            "m[i, i]", "m[i // 2, i % 3]", "out[i]", "out[i - 1]", "i", "float(i)", "c", "0.5")
+INNER_ELEMENTS = ("m[i, j]", "m[j, i]", "m[i, j + 1]", "m[i - 1, j]", "x[j]", "y[i + j]", "x[i - j]", "m[j, 3]")
+LOOPS = ("for i in range(1, n):", "for i in range(2, n + 1):", "for i in range(n, 0, -1):", "for i in range(1, n, 2):",
+         "for i in range(3, n, 3):", "for i in range(1, len(out) - 1):")
+INNER_LOOPS = ("for j in range(9):", "for j in range(i):", "for j in range(8, 0, -1):", "for j in range(1, 17, 2):")
+ASSIGNMENTS = ("s += {}", "s += {}", "s = max(s, {})", "s = s * 0.5 + {}", "out[i] = {}", "out[i] += {}", "x[i] = {}", "y[2 * i] = {}",
+               "m[i, 1] = {}", "x[n - i] = {}", "out[i - 1] *= {}", "t = {}; out[i] = t * 0.5", "k += {} > 0.25")
+INNER_ASSIGNMENTS = ("s += {}", "out[i] += {}", "m[i, j] = {}", "x[j] -= {}", "out[j] = {}", "m[j, i] += {}")
+CONDITIONS = ("if {} > 0.25:", "if {} <= {}:", "if i % 2:", "if {} > 0.1 and {} < 0.5:")
+SCALAR_UNARY = ("abs({})", "np.sqrt({})", "-({})", "({}) ** 2", "np.exp({})", "min({}, 0.5)", "max({}, c)", "float({})", "np.sin({})")
+
+
+class LoopProgram(NestProgram):
+    """The same with loops over elements, as people write them by hand."""
+
+    def _function(self) -> str:
+        self._inner = False
+        lines = ["n = %d" % self._sizes["n"], "s, k = 0.0, 0", "out = np.zeros(n + 2, x.dtype)"]
+        for _ in range(self._random.randint(1, 2)):
+            lines.append(self._random.choice(LOOPS))
+            lines += ["    " + line for line in self._block(1)]
+        return "def f(x, y, m, c):\n%s\n    return s, k, out, x, y\n" % "\n".join("    " + line for line in lines)
+
+    def _block(self, depth: int) -> List[str]:
+        lines: List[str] = []
+        pick = self._random.choice
+        for _ in range(self._random.randint(1, 3 if depth else 2)):
+            kind = self._random.random()
+            if depth and kind < 0.2 and not self._inner:
+                head, self._inner = pick(INNER_LOOPS), True
+                lines += [head] + ["    " + line for line in self._block(0)]
+                self._inner = False
+            elif depth and kind < 0.35:
+                condition = pick(CONDITIONS)
+                lines.append(condition.format(*[self._expression(1) for _ in range(condition.count("{}"))]))
+                lines += ["    " + line for line in self._block(0)]
+                lines += ["else:"] + ["    " + line for line in self._block(0)] if self._random.random() < 0.4 else []
+            else:
+                lines.append(pick(INNER_ASSIGNMENTS if self._inner else ASSIGNMENTS).format(self._expression(2)))
+        return lines
+
+    def _expression(self, depth: int) -> str:
+        pick, kind = self._random.choice, self._random.random()
+        if depth == 0 or kind < 0.2:
+            return pick(INNER_ELEMENTS if self._inner and kind < 0.7 else ELEMENTS)
+        if kind < 0.75:
+            return pick(BINARY).format(self._expression(depth - 1), self._expression(depth - 1))
+        return pick(SCALAR_UNARY).format(self._expression(depth - 1))
+
+
+PROGRAMS = {"views": NestProgram, "loops": LoopProgram}
+"""The kinds of programs."""
+
+
+def compare(seed: int, kind: str, mixed: bool, counts: Counts) -> Optional[str]:
     """Run a program with and without pijit.
 
     Returns:
         What differs and the program, or None.
     """
-    source = NestProgram(seed, mixed).source
+    source = PROGRAMS[kind](seed, mixed).source
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -174,6 +229,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.nest_programs", description=__doc__)
     parser.add_argument("--count", type=int, default=500, help="how many programs (500)")
     parser.add_argument("--seed", type=int, default=1, help="of the first one (1)")
+    parser.add_argument("--kind", choices=list(PROGRAMS), default="views", help="what the programs have (%(default)s)")
     parser.add_argument("--mixed", action="store_true", help="arrays of several dtypes")
     parser.add_argument("--running", default=os.path.join(tempfile.gettempdir(), "pijit-nest.py"),
                         help="the file with the program that runs (%(default)s)")
@@ -182,8 +238,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
     counts, found = Counts(), 0
     for seed in range(options.seed, options.seed + options.count):
         with open(options.running, "w") as file:
-            file.write(script(NestProgram(seed, options.mixed).source, CONFIG))
-        difference = compare(seed, options.mixed, counts)
+            file.write(script(PROGRAMS[options.kind](seed, options.mixed).source, CONFIG))
+        difference = compare(seed, options.kind, options.mixed, counts)
         if difference is not None:
             found += 1
             sys.stderr.write(difference + "\n")

@@ -18,6 +18,7 @@ from pijit.core.kernel.compile_permission import TooEarly, ask_permission
 from pijit.core.kernel.disk_cache import SUPPORTED, DiskCache, find, kernel_key, logger
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm.compiler_thread import uninterrupted
+from pijit.core.kernel.llvm.surviving_passes import AbortedPasses, SurvivingPasses, can_survive
 from pijit.core.kernel.symbols import Meaning, lasts
 
 SYMBOL = "pijit_kernel"
@@ -73,13 +74,20 @@ def library(source: str, names: Dict[str, Any], fast: bool) -> Any:
 
     from pijit.core.kernel.llvm.lower import lower
 
-    with global_compiler_lock:
-        made = _code_generator().create_library(SYMBOL)
+    def optimised(vectorizes: bool) -> Any:
+        made = _code_generator(vectorizes).create_library(SYMBOL)
         module = made.create_ir_module(SYMBOL)
         lower(source, names, SYMBOL, module, fast)
         made.add_ir_module(module)
         made.finalize()
-    return made
+        return made
+
+    with global_compiler_lock:
+        try:
+            return optimised(True)
+        except AbortedPasses as error:
+            logger.info("loops of a kernel are not vectorised, because LLVM fails: %s", error)
+        return optimised(False)
 
 
 def _imports() -> None:
@@ -89,7 +97,7 @@ def _imports() -> None:
 
 
 @functools.lru_cache(maxsize=None)
-def _code_generator() -> Any:
+def _code_generator(vectorizes: bool) -> Any:
     fork_safety.load(_imports)
     from numba.core.codegen import AOTCodeLibrary, JITCPUCodegen
 
@@ -107,6 +115,15 @@ def _code_generator() -> Any:
 
         _library_class: Any = Library
 
+        def _module_pass_manager(self, **options: Any) -> Any:
+            if not vectorizes:
+                options = dict(options, loop_vectorize=False)
+            passes = cast(Any, super())._module_pass_manager(**options)
+            if not can_survive():
+                return passes
+            manager, builder = passes
+            return SurvivingPasses(manager), builder
+
         def _add_module(self, module: Any) -> None:
             pass
 
@@ -115,7 +132,7 @@ def _code_generator() -> Any:
 
 def has_feature(name: str) -> bool:
     """Whether kernels may use a feature of the processor, given by LLVM's name."""
-    return "+" + name in _code_generator()._tm_features.split(",")
+    return "+" + name in _code_generator(True)._tm_features.split(",")
 
 
 def linked(code: bytes, label: str) -> Tuple[int, Any]:

@@ -1,4 +1,4 @@
-/* The module pijit.core._signals: signals wait while the compiler works.
+/* The module pijit.core._signals: signals wait while the compiler works. abort_capture.c has its other function.
  *
  * A handler of the program may raise an exception between any two bytecodes of the main thread, also in those of the
  * compiler. Handlers in C that only take notes replace CPython's handlers meanwhile. Afterwards CPython's handlers
@@ -7,6 +7,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "module_inl.h"
+#include "signals/abort_capture.h"
 
 #include <signal.h>
 
@@ -191,6 +192,8 @@ signals_forget(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
 }
 
 static PyMethodDef methods[] = {
+    {"call_until_abort", call_until_abort, METH_VARARGS,
+     "call_until_abort(function, first, second, third)\n--\n\nCall a C function: None, or what it wrote before abort()."},
     {"forget", signals_forget, METH_NOARGS, "forget()\n--\n\nEnd all deferrals without signals, in a forked child."},
     {NULL},
 };

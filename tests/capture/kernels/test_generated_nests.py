@@ -6,10 +6,11 @@ from tests.fuzz.nest_programs import NestProgram, compare
 from tests.fuzz.running import Counts
 
 
-@pytest.mark.parametrize("first, mixed", [(1, False), (9, False), (17, True), (25, True)])
-def test_generated_nests(first, mixed):
+@pytest.mark.parametrize("kind, first, mixed", [("views", 1, False), ("views", 9, False), ("views", 17, True), ("views", 25, True),
+                                                ("loops", 1, False), ("loops", 9, True)])
+def test_generated_nests(kind, first, mixed):
     counts = Counts()
-    assert [compare(seed, mixed, counts) for seed in range(first, first + 8)] == [None] * 8
+    assert [compare(seed, kind, mixed, counts) for seed in range(first, first + 8)] == [None] * 8
     assert counts.kernels > 4 and counts.errors < counts.calls / 2
 
 
