@@ -8,16 +8,12 @@ codegen.py, which compiles such a kernel again without loop vectorisation.
 from __future__ import annotations
 
 import ctypes
-from typing import Any, List
+from typing import Any
 
 from llvmlite.binding import ffi
 
 from pijit.core import _signals
 from pijit.core.kernel.errors import CompileError
-
-_abandoned: List[Any] = []
-"""Owners of what aborted passes refer to; it must never be freed."""
-
 
 class AbortedPasses(CompileError):
     """LLVM called abort() while it optimised a module; the message is what it wrote."""
@@ -43,9 +39,8 @@ class SurvivingPasses:
         with function._lock:
             text = _signals.call_until_abort(_address(function._cfn), *[_address(one._ptr) for one in objects])
         if text is not None:
-            _abandoned.extend(one._ptr for one in objects)
             for one in objects:
-                one.detach()
+                one.detach()  # never freed: the aborted passes refer to parts of them
             raise AbortedPasses(text.strip() or "LLVM called abort()")
 
 
