@@ -15,6 +15,7 @@ from llvmlite.binding import ffi
 from pijit.core import _signals
 from pijit.core.kernel.errors import CompileError
 
+
 class AbortedPasses(CompileError):
     """LLVM called abort() while it optimised a module; the message is what it wrote."""
 
