@@ -59,6 +59,7 @@ def test_threads_of_a_pool_share_one_entry():
 @pytest.mark.unshared
 def test_joblib():
     joblib = pytest.importorskip("joblib")
+    joblib.externals.loky.get_reusable_executor().shutdown(wait=True)  # other tests' workers may have compiled
     check(joblib.Parallel(2)(joblib.delayed(pool_functions.task)(number) for number in TASKS))
 
 
