@@ -1,7 +1,7 @@
 /* Calls of C functions that survive abort(): an assertion of LLVM that fails ends one compilation, not the process.
  *
  * abort() raises SIGABRT in the thread that calls it. The handler jumps back to the caller. POSIX allows that, so the C
- * library keeps no lock. What the function had reserved is lost, and its arguments must not be used again. */
+ * library keeps no lock. Memory that the function had reserved is lost, and its arguments must not be used again. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "signals/abort_capture.h"
