@@ -98,19 +98,20 @@ if kind == "fork":
 '''
 
 
-def mirrored(x, y, out):
+def mirrored(x, m, c):
     n = 30
+    out = np.zeros(n + 2, x.dtype)
     for i in range(2, n + 1):
         out[i] += ((x[2 * i] * x[i + 1]) * -(0.5))
-        x[n - i] = ((x[n - i] - x[n - i]) + max(y[i], 2.0))
+        x[n - i] = ((x[n - i] - x[n - i]) + max(m[i, i], c))
         out[i] += out[i - 1]
-    return out
+    return out, x
 
 
 def test_a_kernel_whose_loop_llvm_cannot_judge():
     """LLVM 22 fails at this loop on processors with AVX-512. Later kernels are as before."""
-    x, y = np.sin(np.arange(200.0)), np.cos(np.arange(200.0))
-    check(mirrored, x, y, np.zeros(40), others=[(x[::2].copy(), y[::2].copy(), np.zeros(40))], config=NUMBA)
+    x, m = np.sin(np.arange(240.0)), np.cos(np.arange(3600.0)).reshape(60, 60)
+    check(mirrored, x, m.T.copy().T, np.float64(0.25), others=[(x[::2].copy(), m[::2, ::2], 3)], config=NUMBA)
     check(lambda x: (x * 2.0 + 1.0).sum(), x, config=NUMBA)
 
 
