@@ -2,7 +2,7 @@
 
 Entries that lose are retired.
 This module decides which entries are timed and acts on the result. The clock is in
-core/native/function/entry_timing.c.
+core/native/function/tiering/entry_timing.c.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ FOLDERS = [os.path.join("core", "native"), os.path.join("guards", "native")]
 """The folders that setup.py passes to the compiler, in this order."""
 
 SOME_VERSIONS = {"cpython/builtins_inl.h": (7, 10), "cpython/frame_inl.h": (7, 10),
-                 "cpython/untraced_call_inl.h": (7, 10), "cpython/vectorcall_slot_37_inl.h": (7, 7),
-                 "cpython/vectorcalls_inl.h": (7, 10),
+                 "cpython/untraced_call_inl.h": (7, 10), "cpython/vectorcall/vectorcall_slot_37_inl.h": (7, 7),
+                 "cpython/vectorcall/vectorcalls_inl.h": (7, 10),
                  "cpython/function_hooks/redirection.h": (11, 13),
                  "cpython/eval_breaker/monitoring_tools_inl.h": (12, 13),
                  "cpython/eval_breaker/per_thread_inl.h": (13, 13)}

@@ -2,7 +2,7 @@
 #ifndef PIJIT_FUNCTION_CALLEES_H
 #define PIJIT_FUNCTION_CALLEES_H
 
-#include "cpython/vectorcall_slot_inl.h"
+#include "cpython/vectorcall/vectorcall_slot_inl.h"
 #include "function/dispatch.h"
 
 #define IDLE_LIMIT 64

@@ -16,8 +16,8 @@
 #include "function/jit_function_inl.h"
 #include "cpython/function_parts_inl.h"
 #include "function/call_checks.h"
-#include "function/cold_functions.h"
-#include "function/cold_functions_inl.h"
+#include "function/tiering/cold_functions.h"
+#include "function/tiering/cold_functions_inl.h"
 #include "function/copies.h"
 #include "function/dispatch.h"
 #include <structmember.h>

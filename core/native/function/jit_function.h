@@ -2,10 +2,10 @@
 #ifndef PIJIT_FUNCTION_JIT_FUNCTION_H
 #define PIJIT_FUNCTION_JIT_FUNCTION_H
 
-#include "cpython/vectorcall_slot_inl.h"
+#include "cpython/vectorcall/vectorcall_slot_inl.h"
 #include "function/call_checks.h"
-#include "function/call_profile.h"
-#include "function/cold_functions.h"
+#include "function/tiering/call_profile.h"
+#include "function/tiering/cold_functions.h"
 #include "function/dispatch.h"
 
 typedef struct JitFunction {

@@ -3,7 +3,7 @@
 #define PIJIT_FUNCTION_JIT_FUNCTION_INL_H
 
 #include "function/dispatch.h"
-#include "function/entry_timing.h"
+#include "function/tiering/entry_timing.h"
 #include "function/jit_function.h"
 
 /* The wrapped function, borrowed; NULL with an exception set before __init__. */

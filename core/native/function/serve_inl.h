@@ -4,8 +4,8 @@
 
 #include "evaluate.h"
 #include "function/dispatch.h"
-#include "function/entry_timing_inl.h"
-#include "function/pace_inl.h"
+#include "function/tiering/entry_timing_inl.h"
+#include "function/tiering/pace_inl.h"
 
 #define MOST_SLOTS 64
 #define MOST_INPUTS 32

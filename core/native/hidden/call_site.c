@@ -11,7 +11,7 @@
 #include "function/callees.h"
 #include "function/callees_inl.h"
 #include "function/dispatch.h"
-#include "function/entry_timing_inl.h"
+#include "function/tiering/entry_timing_inl.h"
 #include "function/marks/code_extra_inl.h"
 #include "function/marks/marks_inl.h"
 #include "hidden/hidden.h"

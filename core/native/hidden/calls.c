@@ -4,10 +4,10 @@
  * returned by then. A call takes no more of the recursion limits than a call of the function itself. */
 #include "function/call_checks.h"
 #include "function/call_checks_inl.h"
-#include "function/cold_functions.h"
-#include "function/cold_functions_inl.h"
+#include "function/tiering/cold_functions.h"
+#include "function/tiering/cold_functions_inl.h"
 #include "function/dispatch.h"
-#include "function/entry_timing_inl.h"
+#include "function/tiering/entry_timing_inl.h"
 #include "function/jit_function.h"
 #include "function/jit_function_inl.h"
 #include "hidden/hidden.h"

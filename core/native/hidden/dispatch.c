@@ -12,7 +12,7 @@
 #include "function/dispatch.h"
 #include "function/entrance.h"
 #include "function/entrance_inl.h"
-#include "function/entry_timing_inl.h"
+#include "function/tiering/entry_timing_inl.h"
 #include "function/serve_inl.h"
 #include "hidden/hidden.h"
 #include "launcher/launch_api.h"

@@ -3,7 +3,7 @@
 #define PIJIT_HIDDEN_OSR_H
 
 #include "function/dispatch.h"
-#include "function/osr_check.h"
+#include "function/tiering/osr_check.h"
 
 extern PyTypeObject Move_Type;
 

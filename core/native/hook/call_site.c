@@ -6,7 +6,7 @@
  * starts no frame leaves the site waiting. The wait ends with the next frame of any kind, or with the JitFunction
  * call around it. */
 #include "hook/call_site.h"
-#include "cpython/vectorcall_slot_inl.h"
+#include "cpython/vectorcall/vectorcall_slot_inl.h"
 #include "function/callees.h"
 #include "function/callees_inl.h"
 #include "function/dispatch.h"

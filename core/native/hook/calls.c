@@ -2,14 +2,14 @@
  *
  * CPython makes the calls that dispatch.c does not serve. The frame hook is installed until the function's frame
  * starts. */
-#include "cpython/vectorcall_slot_inl.h"
-#include "cpython/vectorcalls_inl.h"
+#include "cpython/vectorcall/vectorcall_slot_inl.h"
+#include "cpython/vectorcall/vectorcalls_inl.h"
 #include "function/call_checks.h"
 #include "function/call_checks_inl.h"
-#include "function/cold_functions.h"
-#include "function/cold_functions_inl.h"
+#include "function/tiering/cold_functions.h"
+#include "function/tiering/cold_functions_inl.h"
 #include "function/dispatch.h"
-#include "function/entry_timing_inl.h"
+#include "function/tiering/entry_timing_inl.h"
 #include "function/jit_function.h"
 #include "function/jit_function_inl.h"
 #include "hook/calls_inl.h"

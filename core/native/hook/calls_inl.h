@@ -5,9 +5,9 @@
 #include "function/call_checks.h"
 #include "function/call_checks_inl.h"
 #include "function/dispatch.h"
-#include "function/entry_timing.h"
+#include "function/tiering/entry_timing.h"
 #include "function/jit_function.h"
-#include "function/pace_inl.h"
+#include "function/tiering/pace_inl.h"
 #include "hook/hooked.h"
 
 /* Before a call that may need the hook. If it does, the result is a new reference for hooked_end; else NULL. */

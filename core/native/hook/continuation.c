@@ -4,7 +4,7 @@
  * the Continuation in the frame of the callee's caller, with one tuple: the function, then a value for each of those
  * variables. It runs in a frame like that of the call, so tracebacks and sys._getframe show the callee's frame. */
 #include "hook/continuation.h"
-#include "cpython/vectorcall_slot_inl.h"
+#include "cpython/vectorcall/vectorcall_slot_inl.h"
 #include "function/dispatch.h"
 #include "function/marks/code_marks_inl.h"
 #include "hook/shadow_frame.h"

@@ -19,7 +19,7 @@
  * entries are the same from CPython 3.11 on (code_marks.h). */
 #include "function/callees.h"
 #include "function/dispatch.h"
-#include "function/entry_timing_inl.h"
+#include "function/tiering/entry_timing_inl.h"
 #include "function/marks/code_extra.h"
 #include "function/marks/code_extra_inl.h"
 #include "function/marks/marks_inl.h"

@@ -4,7 +4,7 @@
 
 #include "cpython/frame_inl.h"
 #include "function/dispatch.h"
-#include "function/entry_timing.h"
+#include "function/tiering/entry_timing.h"
 #include "launcher/launch_api.h"
 
 typedef enum {

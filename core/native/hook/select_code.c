@@ -2,12 +2,12 @@
 #include "hook/select_code.h"
 #include "function/callees.h"
 #include "function/dispatch.h"
-#include "function/entry_timing_inl.h"
+#include "function/tiering/entry_timing_inl.h"
 #include "function/marks/code_extra.h"
 #include "function/marks/code_extra_inl.h"
 #include "function/marks/code_marks.h"
 #include "function/marks/marks_inl.h"
-#include "function/pace_inl.h"
+#include "function/tiering/pace_inl.h"
 #include "hook/install.h"
 
 Py_ssize_t

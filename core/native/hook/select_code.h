@@ -4,7 +4,7 @@
 
 #include "function/callees.h"
 #include "function/dispatch.h"
-#include "function/entry_timing.h"
+#include "function/tiering/entry_timing.h"
 
 Py_ssize_t frame_slot_count(PyFrameObject *frame);
 

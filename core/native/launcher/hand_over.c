@@ -9,7 +9,7 @@
 #include "launcher/answers.h"
 #include "launcher/callbacks/c_callback.h"
 #include "cpython/caller.h"
-#include "launcher/kernel_profile.h"
+#include "launcher/timing/kernel_profile.h"
 #include "launcher/launcher.h"
 #include "module_inl.h"
 

@@ -6,7 +6,7 @@
 #include "launcher/abi.h"
 #include "launcher/codes/codes.h"
 #include "launcher/kernel_frame_inl.h"
-#include "launcher/kernel_profile.h"
+#include "launcher/timing/kernel_profile.h"
 #include "launcher/launcher.h"
 #include "launcher/exits_inl.h"
 #include "launcher/marshal/inputs_inl.h"

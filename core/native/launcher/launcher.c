@@ -26,7 +26,7 @@
 #include "launcher/codes/codes.h"
 #include "launcher/codes/exit_codes.h"
 #include "launcher/codes/input_codes.h"
-#include "launcher/kernel_profile.h"
+#include "launcher/timing/kernel_profile.h"
 #include "launcher/marshal/iterators.h"
 #include "launcher/polls.h"
 #include "launcher/python_entries.h"

@@ -5,7 +5,7 @@
 #include "evaluate.h"
 #include "launcher/codes/codes.h"
 #include "launcher/launch_api.h"
-#include "launcher/loop_timing.h"
+#include "launcher/timing/loop_timing.h"
 #include "launcher/reentry_gate_inl.h"
 
 typedef struct {

@@ -2,7 +2,7 @@
  *
  * Under plain_run the sweep does in C what core/tape/records.py does for all kinds of values and for enclosing tapes. */
 #include "tape/records.h"
-#include "cpython/vectorcall_inl.h"
+#include "cpython/vectorcall/vectorcall_inl.h"
 #include "tape/adjoints.h"
 #include "tape/run.h"
 #include "tape/tape.h"

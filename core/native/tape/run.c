@@ -1,5 +1,5 @@
 #include "tape/run.h"
-#include "cpython/vectorcall_inl.h"
+#include "cpython/vectorcall/vectorcall_inl.h"
 
 PyObject *plain_run;
 static PyObject *set_item; /* owned: operator.setitem */

@@ -10,7 +10,7 @@
 #include "function_code_inl.h"
 #include "cpython/function_hooks/redirection.h"
 #include "cpython/function_hooks/stack_sampler.h"
-#include "function/cold_functions_inl.h"
+#include "function/tiering/cold_functions_inl.h"
 #include "function/jit_function.h"
 
 #define MOST_IN_VAIN 2000    /* calls in a row that compiled code does not serve; then the entry is removed */

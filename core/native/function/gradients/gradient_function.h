@@ -2,7 +2,7 @@
 #ifndef PIJIT_FUNCTION_GRADIENTS_GRADIENT_FUNCTION_H
 #define PIJIT_FUNCTION_GRADIENTS_GRADIENT_FUNCTION_H
 
-#include "function/call_profile.h"
+#include "function/tiering/call_profile.h"
 
 extern PyTypeObject GradientFunction_Type;
 

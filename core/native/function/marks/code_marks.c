@@ -8,7 +8,7 @@
 #include "capsule_inl.h"
 #include "evaluate.h"
 #include "function/dispatch.h"
-#include "function/entry_timing.h"
+#include "function/tiering/entry_timing.h"
 #include "function/marks/code_extra.h"
 #include "function/marks/code_marks_inl.h"
 #include "function/marks/code_marks_module.h"

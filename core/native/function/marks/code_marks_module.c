@@ -1,11 +1,11 @@
 /* Python's interface to code_marks.h, on all versions.
  *
  * core/_hook.pyi has signatures and meanings. */
-#include "cpython/vectorcall_inl.h"
+#include "cpython/vectorcall/vectorcall_inl.h"
 #include "function/marks/code_marks_module.h"
-#include "function/call_profile.h"
+#include "function/tiering/call_profile.h"
 #include "function/dispatch.h"
-#include "function/entry_timing.h"
+#include "function/tiering/entry_timing.h"
 #include "function/gradients/gradient_call.h"
 #include "function/gradients/gradient_function.h"
 #include "function/gradients/kernel_function.h"

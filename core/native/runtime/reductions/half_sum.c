@@ -12,7 +12,7 @@
 #include "runtime/iteration/iteration_plan.h"
 #include "runtime/iteration/pieces.h"
 #include "runtime/reductions/reduce.h"
-#include "runtime/ufuncs/half_loop_inl.h"
+#include "runtime/ufuncs/half/half_loop_inl.h"
 #include <string.h>
 
 #if HALF_LOOPS_RUN

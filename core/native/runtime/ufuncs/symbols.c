@@ -11,8 +11,8 @@
 #include "runtime/reductions/probe.h"
 #include "runtime/reductions/reduce.h"
 #include "runtime/ufuncs/deferred_report.h"
-#include "runtime/ufuncs/half_loops.h"
-#include "runtime/ufuncs/half_scans.h"
+#include "runtime/ufuncs/half/half_loops.h"
+#include "runtime/ufuncs/half/half_scans.h"
 #include "runtime/ufuncs/power.h"
 #include <numpy/ufuncobject.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Helpers for attributes and truth tests: accesses that run no code in Python are made here. */
 #include "tape/helpers/helpers.h"
 #include "tape/helpers/access.h"
-#include "cpython/vectorcall_inl.h"
+#include "cpython/vectorcall/vectorcall_inl.h"
 #include "tape/recording.h"
 #include "tape/values_inl.h"
 

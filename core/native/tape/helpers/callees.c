@@ -1,6 +1,6 @@
 /* Helpers for calls: functions with the rule of an elementwise function are recorded here. */
 #include "tape/helpers/helpers.h"
-#include "cpython/vectorcall_inl.h"
+#include "cpython/vectorcall/vectorcall_inl.h"
 #include "tape/pointer_map_inl.h"
 #include "tape/recording.h"
 #include "tape/helpers/rewritten.h"

@@ -1,6 +1,6 @@
 /* Helpers for operators: binary, in-place and unary ones, and comparisons. */
 #include "tape/helpers/helpers.h"
-#include "cpython/vectorcall_inl.h"
+#include "cpython/vectorcall/vectorcall_inl.h"
 #include "tape/recording.h"
 #include "tape/values_inl.h"
 

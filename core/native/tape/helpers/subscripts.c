@@ -1,7 +1,7 @@
 /* Helpers for subscripts: loads and stores of elements by integers and slices. */
 #include "tape/helpers/helpers.h"
 #include "tape/helpers/access.h"
-#include "cpython/vectorcall_inl.h"
+#include "cpython/vectorcall/vectorcall_inl.h"
 #include "tape/recording.h"
 #include "tape/values_inl.h"
 
