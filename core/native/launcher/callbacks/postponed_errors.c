@@ -49,11 +49,8 @@ static PyMethodDef new_method = {"__new__", value_given, METH_VARARGS, NULL};
 static PyObject *
 class_giving(PyObject *value)
 {
-#if PY_VERSION_HEX < 0x030B0000
-    PyObject *base = (PyObject *)Py_TYPE(value); /* borrowed; handlers compare the class that was raised */
-#else
-    PyObject *base = PyExc_BaseException; /* borrowed */
-#endif
+    /* borrowed; up to CPython 3.10, handlers compare the class that was raised */
+    PyObject *base = PY_VERSION_HEX < 0x030B0000 ? (PyObject *)Py_TYPE(value) : PyExc_BaseException;
     PyObject *new = PyCFunction_New(&new_method, value); /* owned, given away */
     return new != NULL
                ? PyObject_CallFunction((PyObject *)&PyType_Type, "s(O){sN}", Py_TYPE(value)->tp_name, base, "__new__", new)

@@ -44,28 +44,15 @@ underflow_raise(void)
     tiny = tiny * tiny;
 }
 
-/* Writes all results up to the first NaN. Returns how many. The first result is there already. */
-#define SCAN(name, symbol, is_lost) \
-    HALF_CODE npy_intp name(npy_half *out, const char *source, npy_intp stride, npy_intp count) \
-    { \
-        float total = _cvtsh_ss(out[0]); \
-        npy_intp i = 1; \
-        int lost = 0; \
-        for (; i < count && total == total; i++) { \
-            float exact = total symbol _cvtsh_ss(*(const npy_half *)(source + i * stride)); \
-            npy_half rounded = _cvtss_sh(exact, _MM_FROUND_TO_NEAREST_INT); \
-            out[i] = rounded; \
-            lost |= is_lost(exact, rounded); \
-            total = _cvtsh_ss(rounded); \
-        } \
-        if (lost) { \
-            underflow_raise(); \
-        } \
-        return i; \
-    }
+#define NAME sums_scan
+#define SYMBOL +
+#define IS_LOST sum_is_lost
+#include "runtime/ufuncs/half/half_scan.inc"
 
-SCAN(sums_scan, +, sum_is_lost)
-SCAN(products_scan, *, product_is_lost)
+#define NAME products_scan
+#define SYMBOL *
+#define IS_LOST product_is_lost
+#include "runtime/ufuncs/half/half_scan.inc"
 
 int64_t
 runtime_half_scan(int64_t operation, int64_t out, int64_t source, int64_t stride, int64_t count)
