@@ -119,6 +119,8 @@ def extensions():
 
     flags = ["-std=c99", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter",
              "-Wno-missing-field-initializers", "-Wno-cast-function-type"]
+    # Up to CPython 3.11 integers may wrap around, later pointers as well. These flags generate the same code everywhere.
+    flags += ["-fstrict-overflow", "-fwrapv"]
     if sys.platform == "linux":
         flags.append("-fno-plt")  # saves one jump per call of CPython
         # Alignment of functions and jump targets changes the cost of a call by up to a quarter.
