@@ -119,7 +119,7 @@ def extensions():
 
     flags = ["-std=c99", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter",
              "-Wno-missing-field-initializers", "-Wno-cast-function-type"]
-    # Up to CPython 3.11 integers may wrap around, later pointers as well. These flags generate the same code everywhere.
+    # CPython lets integers wrap around, and from 3.12 on pointers as well. With these flags only integers do.
     flags += ["-fstrict-overflow", "-fwrapv"]
     if sys.platform == "linux":
         flags.append("-fno-plt")  # saves one jump per call of CPython

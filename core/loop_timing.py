@@ -2,8 +2,8 @@
 
 `pipeline` calls `measure_loops` once per entry.
 Whole calls are timed for entries (`entry_timing`). A call that runs for long is timed in its loops. The clock is in
-core/native/launcher/timing/loop_timing.c. It measures the time between arrivals at one of the loop's segments. Control must
-arrive there as often under bytecode as under kernels, so no kernel may pass this segment inside.
+core/native/launcher/timing/loop_timing.c. It measures the time between arrivals at one of the loop's segments. Control
+must arrive there as often under bytecode as under kernels, so no kernel may pass this segment inside.
 """
 
 from __future__ import annotations
