@@ -129,6 +129,33 @@ class ExitReport(NamedTuple):
         return "line %d: %s" % (self.line, self.message)
 
 
+class SlowKernel(NamedTuple):
+    """A kernel that is slower than it could be.
+
+    Attributes:
+        line: the line where the kernel starts.
+        kernel: its name, such as "k1"; "re-entry" stands for re-entry kernels.
+        reason_id: the reason, "PJ32x".
+    """
+
+    line: int
+    kernel: str
+    reason_id: str
+
+    @property
+    def message(self) -> str:
+        """One line: the kernel, and why it is slow."""
+        return reason(self.reason_id, kernel=self.kernel)
+
+    @property
+    def hint(self) -> str:
+        """Advice for the user."""
+        return REASONS[self.reason_id].hint
+
+    def __str__(self) -> str:
+        return "line %d: %s" % (self.line, self.message)
+
+
 class ReentryCount(NamedTuple):
     """How often control returned to a loop that a kernel had left.
 

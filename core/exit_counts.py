@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Dict, Iterable, Iterator, List, Sequence, Tuple
 
-from pijit.core.capture_records import ExitCounts, ExitReport, MissReport, ReentryCount
+from pijit.core.capture_records import ExitCounts, ExitReport, MissReport, ReentryCount, SlowKernel
 from pijit.core.kernel.compile import Kernel
 from pijit.core.named_tuples import NamedTuple
 
 OFTEN = "PJ310"
+SCALAR = "PJ320"
 FEW = 2
 """Minimum of exits from which they can count as frequent."""
 POLL = "poll"
@@ -101,6 +102,15 @@ def exit_counts(counters: Sequence[Counted]) -> ExitCounts:
     shut = not reentries or any(one.launcher.wait > 0 for one in reentries)
     exits = tuple(_report(key, counts[key], where[key], shut) for key in sorted(counts))
     return ExitCounts(exits, backs, polls, tuple(one.missed for one in counters if one.launcher.misses))
+
+
+def slow_kernels(counters: Sequence[Counted]) -> Tuple[SlowKernel, ...]:
+    """The kernels of an entry that are slower than they could be.
+
+    Arguments:
+        counters: the counters of the entry.
+    """
+    return tuple(SlowKernel(one.start, one.name, SCALAR) for one in counters if one.kernel.has_scalar_loops)
 
 
 def _report(key: Tuple[int, str, str], count: int, left: Sequence[Counted], shut: bool) -> ExitReport:

@@ -7,6 +7,7 @@ and the page docs/reasons.md, which `python -m pijit reasons` generates. The id'
     PJ2xx  a break: this instruction stays bytecode, capture continues after it
     PJ30x  a recompile: why a function was captured again
     PJ31x  an exit: a line at which kernels are left most of the time
+    PJ32x  a kernel that is slower than it could be
     PJ4xx  a choice: capturable, but bytecode is the better way to run it
     PJ5xx  a gradient that cannot be computed, or that is zero
     PJ9xx  an error inside pijit: the function runs as plain Python, please report it
@@ -40,6 +41,7 @@ GROUPS: Tuple[Tuple[str, str], ...] = (
     ("PJ2", "Breaks: one instruction stays bytecode, capture continues after it"),
     ("PJ30", "Recompiles: a function was captured again"),
     ("PJ31", "Exits: a kernel is left in the middle so often that its line is no faster"),
+    ("PJ32", "Slow kernels: compiled, but slower than they could be"),
     ("PJ4", "Choices: capturable, but bytecode is the better way to run it"),
     ("PJ5", "Gradients: a derivative that cannot be computed, or that is zero"),
     ("PJ9", "Internal errors: the original function ran; please report them"),
@@ -210,6 +212,11 @@ _ROWS = (
            "pijit.",
            "Look at the operation and the reason. Handle such values in a branch of their own, or convert them before "
            "the loop."),
+    # Slow kernels.
+    Reason("PJ320", "loops are not vectorised",
+           "An assertion of LLVM failed while it optimised the kernel. So the kernel was compiled again without "
+           "vectorisation: its loops compute one element at a time. Results are the same.",
+           "Write the loop as operations on whole arrays, or try another version of llvmlite."),
     # Choices.
     Reason("PJ401", "too little work for a kernel",
            "Calling a kernel costs more than these few instructions.",

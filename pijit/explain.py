@@ -126,7 +126,7 @@ def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
                   line=function.__code__.co_firstlineno, source=_source(function), skipped=skip,
                   recompiles=tuple(recompiles), failures=tuple(failures),
                   effects=records[-1].effects if records else (), records=records,
-                  exits=exits if exits is not None else counts_of(entries),
+                  exits=exits if exits is not None else counts_of(entries), slow=_slow(entries),
                   inlined=records[-1].inlined if records else (),
                   retired=tuple(entry.retired for entry in entries if entry.retired),
                   segments=tuple(one for entry in newest for one in entry.reports.segments),
@@ -156,6 +156,15 @@ def counts_of(entries: Sequence[Any]) -> Any:
     from pijit.core.exit_counts import exit_counts
 
     return exit_counts(entries[-1].counters)
+
+
+def _slow(entries: Sequence[Any]) -> Tuple[Any, ...]:
+    """The kernels of the newest entry that are slower than they could be."""
+    if not entries:
+        return ()
+    from pijit.core.exit_counts import slow_kernels
+
+    return slow_kernels(entries[-1].counters)
 
 
 def _source(item: Any) -> Tuple[Tuple[int, str], ...]:

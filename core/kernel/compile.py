@@ -136,6 +136,11 @@ class Kernel:
         symbols = tuple(sorted(meaning for meaning in meanings if isinstance(meaning, LinkSymbol)))
         return kernel_key(written.source, written.symbols, self.flavour.fast), symbols
 
+    @property
+    def has_scalar_loops(self) -> bool:
+        """Whether its loops are not vectorised, because LLVM failed."""
+        return isinstance(self.owner, codegen.MachineCode) and self.owner.has_scalar_loops
+
     def compile(self) -> Tuple[Union[int, Any], Any, int]:
         """Compile the kernel unless that is done. Returns (kernel, owner, words). Raises CompileError."""
         if self.kernel is None:

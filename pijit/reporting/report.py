@@ -61,6 +61,7 @@ class Report(NamedTuple):
         retired: why compiled code is not used although it exists: a measurement showed that it is slower.
         profile: the times and counts of `pijit.profile` for the function, or None.
         line: the first line of the function.
+        slow: the kernels that are slower than they could be: line, kernel, reason_id, message, hint.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Report(NamedTuple):
     exits: ExitCounts = ExitCounts()
     profile: Optional[Any] = None
     line: int = 0
+    slow: Tuple[Any, ...] = ()
 
     @property
     def kernels(self) -> Tuple[Any, ...]:
@@ -227,11 +229,10 @@ class Report(NamedTuple):
             notes.setdefault(lineno, []).extend(
                 ["^ " + message] + ["  " + by_way_of] * bool(by_way_of) + ["  hint: " + hint] * (hint not in hinted))
             hinted.add(hint)
-        for left in self.exits.exits:
-            if left.reason_id:
-                notes.setdefault(left.line, []).extend(
-                    ["^ " + left.message] + ["  hint: " + left.hint] * (left.hint not in hinted))
-                hinted.add(left.hint)
+        for one in (*(left for left in self.exits.exits if left.reason_id), *self.slow):
+            notes.setdefault(one.line, []).extend(
+                ["^ " + one.message] + ["  hint: " + one.hint] * (one.hint not in hinted))
+            hinted.add(one.hint)
         for segment in self.segments:
             alone = [line for line in segment.lines if marks.get(line, PLAIN) == PLAIN]
             if segment.kind != "kernel" and alone and not any(line in notes for line in alone):

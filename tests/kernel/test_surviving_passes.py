@@ -5,11 +5,15 @@ import logging
 import signal
 import subprocess
 import sys
+import types
+from collections import OrderedDict
 
 import numpy as np
 import pytest
 
+import pijit
 from pijit.core import _signals
+from pijit.core.kernel import compile
 from pijit.core.kernel.llvm import codegen, surviving_passes
 from tests.harness import check
 
@@ -65,7 +69,9 @@ def test_wrong_arguments(arguments, error):
 
 PROGRAM = '''
 import ctypes, faulthandler, os, sys, threading, time
+import pijit
 from pijit.core import _signals
+from pijit.core.kernel import compile
 
 libc = ctypes.CDLL(None)
 address = lambda function: ctypes.cast(function, ctypes.c_void_p).value
@@ -115,8 +121,10 @@ def test_a_kernel_whose_loop_llvm_cannot_judge():
     check(lambda x: (x * 2.0 + 1.0).sum(), x, config=NUMBA)
 
 
-def test_an_abort_compiles_again(monkeypatch, caplog):
-    caplog.set_level(logging.INFO, "pijit.cache")
+def fail_first_passes(monkeypatch):
+    """Let the first passes of all fail; returns the list of the modules that passes get."""
+    if not surviving_passes.can_survive():
+        pytest.skip("this llvmlite has other passes")
     real, calls = surviving_passes.SurvivingPasses.run, []
 
     def run(self, module, builder):
@@ -125,9 +133,42 @@ def test_an_abort_compiles_again(monkeypatch, caplog):
             raise surviving_passes.AbortedPasses("assertion of a test")
         return real(self, module, builder)
 
-    if not surviving_passes.can_survive():
-        pytest.skip("this llvmlite has other passes")
     monkeypatch.setattr(surviving_passes.SurvivingPasses, "run", run)
+    return calls
+
+
+def test_an_abort_compiles_again(monkeypatch, caplog):
+    caplog.set_level(logging.INFO, "pijit.cache")
+    calls = fail_first_passes(monkeypatch)
     monkeypatch.setattr(codegen, "SUPPORTED", False)
     check(lambda x: np.sqrt(x * x + 3.25).sum(), np.arange(50.0), config=NUMBA)
     assert len(calls) >= 3 and "assertion of a test" in caplog.text
+
+
+def scaled(x):
+    y = np.exp(x * 0.375)
+    return y + 1.0
+
+
+def loops(f, x):
+    """A jitted copy of a function after calls, and its report."""
+    copy = pijit.jit(mode="PIJit", jit_config=NUMBA)(types.FunctionType(f.__code__, f.__globals__, f.__name__))
+    for _ in range(3):
+        copy(x)
+    return pijit.explain(copy)
+
+
+def test_explain_names_kernels_without_vectorised_loops(monkeypatch, tmp_path):
+    """Also a kernel whose machine code comes from the disk, and none that is compiled as usual."""
+    monkeypatch.setenv("PIJIT_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compile, "_compiled", OrderedDict())
+    with monkeypatch.context() as failing:
+        calls = fail_first_passes(failing)
+        report = loops(scaled, np.arange(50.0))
+    assert [(one.line, one.kernel, one.reason_id) for one in report.slow] == [(report.line + 1, "k1", "PJ320")]
+    assert len(calls) >= 2 and "^ PJ320 loops are not vectorised (kernel: k1)" in str(report)
+    report.to_html(str(tmp_path / "page.html"))
+    assert "PJ320" in (tmp_path / "page.html").read_text()
+    compile._compiled.clear()
+    assert [one.reason_id for one in loops(scaled, np.arange(50.0)).slow] == ["PJ320"]
+    assert loops(lambda x: np.exp(x * 0.625) + 1.0, np.arange(50.0)).slow == ()

@@ -22,10 +22,27 @@ from pijit.core.kernel.llvm.surviving_passes import AbortedPasses, SurvivingPass
 from pijit.core.kernel.symbols import Meaning, lasts
 
 SYMBOL = "pijit_kernel"
+SCALAR_LOOPS = "pijit_scalar_loops"
+"""The constant that object files of kernels without vectorised loops define, so that files on disk tell it, too."""
+
+
+class MachineCode:
+    """The machine code of a kernel in this process: what keeps it alive, and how it was compiled.
+
+    Attributes:
+        engine: the MCJIT engine that has linked it.
+        has_scalar_loops: its loops are not vectorised, because LLVM failed.
+    """
+
+    __slots__ = ("engine", "has_scalar_loops")
+
+    def __init__(self, engine: Any, has_scalar_loops: bool) -> None:
+        self.engine = engine
+        self.has_scalar_loops = has_scalar_loops
 
 
 def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning], on_disk: bool,
-             fast: bool, label: str = "kernel") -> Tuple[int, Any]:
+             fast: bool, label: str = "kernel") -> Tuple[int, MachineCode]:
     """Machine code for the source of a function ``kernel``: (address, owner of the code).
 
     Arguments:
@@ -36,7 +53,7 @@ def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, Meaning], on
         label: what the profiler perf calls it.
     Raises: CompileError; ForkedError where this process cannot compile.
     """
-    def made() -> Tuple[int, Any]:
+    def made() -> Tuple[int, MachineCode]:
         return link(_kept(source, names, symbols, fast) if on_disk and SUPPORTED
                     else object_code(source, names, fast), label)
 
@@ -72,12 +89,14 @@ def library(source: str, names: Dict[str, Any], fast: bool) -> Any:
     fork_safety.load(_imports)
     from numba.core.compiler_lock import global_compiler_lock
 
-    from pijit.core.kernel.llvm.lower import lower
+    from pijit.core.kernel.llvm.lower import define_symbol, lower
 
     def optimised(vectorizes: bool) -> Any:
         made = _code_generator(vectorizes).create_library(SYMBOL)
         module = made.create_ir_module(SYMBOL)
         lower(source, names, SYMBOL, module, fast)
+        if not vectorizes:
+            define_symbol(module, SCALAR_LOOPS)
         made.add_ir_module(module)
         made.finalize()
         return made
@@ -101,6 +120,10 @@ def _code_generator(vectorizes: bool) -> Any:
     fork_safety.load(_imports)
     from numba.core.codegen import AOTCodeLibrary, JITCPUCodegen
 
+    survives = can_survive()
+    if not survives:
+        logger.info("an assertion of LLVM that fails ends the process: llvmlite's functions have no known layout")
+
     class Library(AOTCodeLibrary):
         """Runs the passes on the module alone. numba runs those on functions first, which serve its linked libraries.
 
@@ -119,7 +142,7 @@ def _code_generator(vectorizes: bool) -> Any:
             if not vectorizes:
                 options = dict(options, loop_vectorize=False)
             passes = cast(Any, super())._module_pass_manager(**options)
-            if not can_survive():
+            if not survives:
                 return passes
             manager, builder = passes
             return SurvivingPasses(manager), builder
@@ -135,7 +158,7 @@ def has_feature(name: str) -> bool:
     return "+" + name in _code_generator(True)._tm_features.split(",")
 
 
-def linked(code: bytes, label: str) -> Tuple[int, Any]:
+def linked(code: bytes, label: str) -> Tuple[int, MachineCode]:
     """`link` for code that another process has compiled.
 
     Raises: ForkedError where this process cannot link.
@@ -144,7 +167,7 @@ def linked(code: bytes, label: str) -> Tuple[int, Any]:
     return uninterrupted(lambda: link(code, label))  # type: ignore[no-any-return]
 
 
-def link(code: bytes, label: str) -> Tuple[int, Any]:
+def link(code: bytes, label: str) -> Tuple[int, MachineCode]:
     """(address, owner) of the kernel in an object file. All symbols of the file must be known in this process."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target().create_target_machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
@@ -152,7 +175,7 @@ def link(code: bytes, label: str) -> Tuple[int, Any]:
     fork_safety.keep_in_child(engine)
     address = engine.get_function_address(SYMBOL)
     perf_map.add(address, code, label, SYMBOL)
-    return address, engine
+    return address, MachineCode(engine, SCALAR_LOOPS.encode() in code)
 
 
 @functools.lru_cache(maxsize=None)

@@ -64,6 +64,13 @@ def lower(source: str, names: Dict[str, Any], symbol: str, module: Any, fast: bo
     return function
 
 
+def define_symbol(module: Any, name: str) -> None:
+    """Add a constant to a module whose name tells something about its object file."""
+    constant = ir.GlobalVariable(module, ir.IntType(8), name)
+    constant.global_constant = True
+    constant.initializer = ir.Constant(ir.IntType(8), 1)
+
+
 def _omit_unwind_tables(module: Any) -> None:
     """Mark the defined functions ``nounwind``, so that object files have no unwind tables.
 
