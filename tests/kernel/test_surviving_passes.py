@@ -159,7 +159,7 @@ def loops(f, x):
 
 
 def test_explain_names_kernels_without_vectorised_loops(monkeypatch, tmp_path):
-    """Also a kernel whose machine code comes from the disk, and none that is compiled as usual."""
+    """Also one whose machine code comes from the disk, but not one that is compiled as usual."""
     monkeypatch.setenv("PIJIT_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(compile, "_compiled", OrderedDict())
     with monkeypatch.context() as failing:
