@@ -52,15 +52,13 @@ number_give(Tape *tape, PyObject *x, PyObject *g)
 
 /* ---- Arrays ----------------------------------------------------------------------------------------------- */
 
-#define ADD(TYPE) \
-    do { \
-        TYPE *to = (TYPE *)shadow; \
-        const TYPE *from = (const TYPE *)PyArray_DATA(g); \
-        for (npy_intp i = 0; i < count; i++) { \
-            to[i] += from[i]; \
-        } \
-        return 1; \
-    } while (0)
+#define REAL double
+#define NAME doubles_add
+#include "tape/elements_add.inc"
+
+#define REAL float
+#define NAME floats_add
+#include "tape/elements_add.inc"
 
 /* Add contiguous numbers, as NumPy does: 1, or 0 if these arrays are not of this kind. `shadow`: where the elements of
  * `x` are in the shadow. */
@@ -74,8 +72,8 @@ elements_add(PyArrayObject *x, char *shadow, PyArrayObject *g)
         return 0;
     }
     switch (PyArray_TYPE(x)) {
-    case NPY_DOUBLE: ADD(double);
-    case NPY_FLOAT: ADD(float);
+    case NPY_DOUBLE: doubles_add(shadow, low, count); return 1;
+    case NPY_FLOAT: floats_add(shadow, low, count); return 1;
     default: return 0;
     }
 }

@@ -8,19 +8,15 @@
 #include <math.h>
 #include <numpy/ufuncobject.h>
 
-/* One loop over elements of a type: `function` gives the result of one element. */
-#define ELEMENTWISE_LOOP(name, type, function) \
-    static void name(char **data, const npy_intp *counts, const npy_intp *steps, void *Py_UNUSED(unused)) \
-    { \
-        const char *in = data[0]; \
-        char *out = data[1]; \
-        for (npy_intp i = 0; i < counts[0]; i++, in += steps[0], out += steps[1]) { \
-            *(type *)out = function(*(const type *)in); \
-        } \
-    }
+#define REAL npy_float
+#define NAME erf_float
+#define FUNCTION erff
+#include "ufuncs/elementwise_loop.inc"
 
-ELEMENTWISE_LOOP(erf_float, npy_float, erff)
-ELEMENTWISE_LOOP(erf_double, npy_double, erf)
+#define REAL npy_double
+#define NAME erf_double
+#define FUNCTION erf
+#include "ufuncs/elementwise_loop.inc"
 
 /* NumPy keeps pointers to these tables: they live as long as the ufunc. */
 static PyUFuncGenericFunction erf_loops[] = {(PyUFuncGenericFunction)erf_float, (PyUFuncGenericFunction)erf_double};

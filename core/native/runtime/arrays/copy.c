@@ -47,35 +47,23 @@ copy_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer
     copy_axis(copy, 0, copy->dst, copy->src, begin, end);
 }
 
-/* Copies the first `begin` elements of each row of an axis, and those from `end` on. They are few, so function calls
- * would be costly. */
-#define COPY_ENDS(type) \
-    for (int64_t row = 0; row < rows; row++, dst += dst_row, src += src_row) { \
-        type *to = (type *)dst; \
-        for (int64_t i = 0; i < begin; i++) { \
-            to[i] = *(const type *)(src + i * step); \
-        } \
-        for (int64_t i = end; i < size; i++) { \
-            to[i] = *(const type *)(src + i * step); \
-        } \
-    }
+#define ELEMENT int64_t
+#define NAME copy_ends_64
+#include "runtime/arrays/copy_ends.inc"
 
-/* Returns 0 for element sizes that it does not copy. */
+#define ELEMENT int32_t
+#define NAME copy_ends_32
+#include "runtime/arrays/copy_ends.inc"
+
+/* Copies the ends of rows. Returns 0 for element sizes that it does not copy. */
 static int
 copy_ends(const Copy *copy, int64_t axis, int64_t rows, int64_t begin, int64_t end, char *dst, char *src)
 {
-    int64_t dst_row = copy->dst_strides[axis], src_row = copy->src_strides[axis];
-    int64_t size = copy->shape[axis + 1], step = copy->src_strides[axis + 1];
-    if (copy->size == 8) {
-        COPY_ENDS(int64_t)
+    switch (copy->size) {
+    case 8: copy_ends_64(copy, axis, rows, begin, end, dst, src); return 1;
+    case 4: copy_ends_32(copy, axis, rows, begin, end, dst, src); return 1;
+    default: return 0;
     }
-    else if (copy->size == 4) {
-        COPY_ENDS(int32_t)
-    }
-    else {
-        return 0;
-    }
-    return 1;
 }
 
 /* Copies the elements of an axis, with all axes inside it, except those of a box. The box must not be empty. */

@@ -6,6 +6,7 @@
 #include "runtime/entries.h"
 #include "runtime/indexing/masks.h"
 #include "runtime/objects/stores.h"
+#include "runtime/runtime_inl.h"
 #include <string.h>
 #include <numpy/ufuncobject.h>
 
@@ -61,10 +62,29 @@ scatter_place(const Scatter *scatter, int64_t i)
     return scatter->data + (index < 0 ? index + scatter->size : index) * scatter->stride;
 }
 
-#define STORE_ALL(type) \
-    for (int64_t i = 0; i < scatter->count; i++) { \
-        *(type *)scatter_place(scatter, i) = *(const type *)(scatter->values + i * scatter->step); \
+#define ELEMENT uint8_t
+#define NAMED(x) x##_8
+#include "runtime/indexing/scatter.inc"
+
+#define ELEMENT uint16_t
+#define NAMED(x) x##_16
+#include "runtime/indexing/scatter.inc"
+
+#define ELEMENT uint32_t
+#define NAMED(x) x##_32
+#include "runtime/indexing/scatter.inc"
+
+#define ELEMENT uint64_t
+#define NAMED(x) x##_64
+#include "runtime/indexing/scatter.inc"
+
+static void
+store_128(const Scatter *scatter)
+{
+    for (int64_t i = 0; i < scatter->count; i++) {
+        *(Element16 *)scatter_place(scatter, i) = *(const Element16 *)(scatter->values + i * scatter->step);
     }
+}
 
 int64_t
 runtime_scatter(int64_t spec)
@@ -73,95 +93,38 @@ runtime_scatter(int64_t spec)
     if (!indices_fit(scatter->index, scatter->count, scatter->size)) {
         return BAILED_OUT;
     }
-    OF_SIZE(scatter->itemsize, STORE_ALL)
-    return 0;
+    switch (scatter->itemsize) {
+    case 1: store_8(scatter); break;
+    case 2: store_16(scatter); break;
+    case 4: store_32(scatter); break;
+    case 8: store_64(scatter); break;
+    default: store_128(scatter); break;
+    }
+    return OK;
 }
 
-#define ADD_ALL(type) \
-    for (int64_t i = 0; i < scatter->count; i++) { \
-        *(type *)scatter_place(scatter, i) += *(const type *)(scatter->values + i * scatter->step); \
-    }
+#define REAL double
+#define NAMED(x) x##_doubles
+#include "runtime/indexing/add_floats.inc"
 
-#define ADD_SOME(type, value) \
-    for (int64_t i = 0; i < scatter->count; i++) { \
-        uint64_t place = (uint64_t)index[i]; \
-        if (__builtin_expect(place >= size, 0) && (place += size) >= size) { \
-            status = BAILED_OUT; \
-            break; \
-        } \
-        target[place] += value; \
-    }
-
-/* Adds, and checks each index before its addition. */
-#define ADD_CHECKED(type) \
-    { \
-        const uint64_t size = (uint64_t)scatter->size; \
-        type *target = (type *)scatter->data; \
-        const type *value = (const type *)scatter->values, one = *value; \
-        if (scatter->step == sizeof(type)) { \
-            ADD_SOME(type, value[i]) \
-        } \
-        else if (scatter->step == 0) { \
-            ADD_SOME(type, one) \
-        } \
-        else { \
-            ADD_SOME(type, *(const type *)(scatter->values + i * scatter->step)) \
-        } \
-    }
-
-/* Saves each old value before its addition. If the target is shorter than the indices, saves the whole target first and
- * checks indices during the additions. */
-#define ADD_AND_NOTE(type) \
-    for (int64_t i = 0; whole && i < scatter->size; i++) { \
-        ((type *)before)[i] = *(type *)(scatter->data + i * scatter->stride); \
-    } \
-    if (whole && scatter->stride == sizeof(type)) \
-        ADD_CHECKED(type) \
-    for (int64_t i = 0; !(whole && scatter->stride == sizeof(type)) && i < scatter->count; i++) { \
-        type *place = (type *)scatter_place(scatter, i); \
-        if (!whole) { \
-            ((type *)before)[i] = *place; \
-        } \
-        *place += *(const type *)(scatter->values + i * scatter->step); \
-    }
-
-#define TAKE_BACK(type) \
-    for (int64_t i = whole ? scatter->size - 1 : -1; i >= 0; i--) { \
-        *(type *)(scatter->data + i * scatter->stride) = ((const type *)before)[i]; \
-    } \
-    for (int64_t i = whole ? -1 : scatter->count - 1; i >= 0; i--) { \
-        *(type *)scatter_place(scatter, i) = ((const type *)before)[i]; \
-    }
-
-/* Undoes all additions if NumPy would report a flag, so that bytecode can repeat them. */
-#define ADD_OR_TAKE_BACK(type) \
-    ADD_AND_NOTE(type) \
-    if (status != 0 \
-        || runtime_flags_test(NPY_FPE_DIVIDEBYZERO | NPY_FPE_OVERFLOW | NPY_FPE_UNDERFLOW | NPY_FPE_INVALID) != 0) { \
-        TAKE_BACK(type) \
-        status = BAILED_OUT; \
-    }
+#define REAL float
+#define NAMED(x) x##_floats
+#include "runtime/indexing/add_floats.inc"
 
 static int64_t
 add_floats(const Scatter *scatter)
 {
-    const int64_t *index = scatter->index;
     int whole = scatter->size < scatter->count;
-    if (!(whole && scatter->stride == scatter->itemsize) && !indices_fit(index, scatter->count, scatter->size)) {
+    if (!(whole && scatter->stride == scatter->itemsize) && !indices_fit(scatter->index, scatter->count, scatter->size)) {
         return BAILED_OUT;
     }
     void *before = PyMem_RawMalloc((whole ? scatter->size : scatter->count) * scatter->itemsize + 1); /* owned */
-    int64_t status = 0;
     if (before == NULL) {
         return BAILED_OUT;
     }
     runtime_flags_clear();
-    if (scatter->itemsize == sizeof(double)) {
-        ADD_OR_TAKE_BACK(double)
-    }
-    else {
-        ADD_OR_TAKE_BACK(float)
-    }
+    int64_t status = scatter->itemsize == sizeof(double) ? add_or_restore_doubles(scatter, whole, before)
+                                                         : add_or_restore_floats(scatter, whole, before);
     PyMem_RawFree(before);
     return status;
 }
@@ -177,10 +140,10 @@ runtime_add_at(int64_t spec, int64_t floating)
         return BAILED_OUT;
     }
     switch (scatter->itemsize) {
-    case 1: ADD_ALL(uint8_t) break;
-    case 2: ADD_ALL(uint16_t) break;
-    case 4: ADD_ALL(uint32_t) break;
-    default: ADD_ALL(uint64_t) break;
+    case 1: add_8(scatter); break;
+    case 2: add_16(scatter); break;
+    case 4: add_32(scatter); break;
+    default: add_64(scatter); break;
     }
-    return 0;
+    return OK;
 }

@@ -31,49 +31,24 @@ is_wide(void)
     return known;
 }
 
-/* Functions for elements of one size. They compact a block, store to it, or fill it. They return the number of set
- * elements. On the compact side they may access 64 elements. */
-#define WIDE_FUNCTIONS(type, bits_type, lanes, suffix) \
-    WIDE_CODE \
-    pick_##type(type *to, const type *from, uint64_t bits) \
-    { \
-        int64_t done = 0; \
-        for (int k = 0; k < MASK_BLOCK; k += lanes) { \
-            bits_type chosen = (bits_type)(bits >> k); \
-            _mm512_storeu_si512(to + done, _mm512_maskz_compress_##suffix(chosen, _mm512_loadu_si512(from + k))); \
-            done += __builtin_popcount(chosen); \
-        } \
-        return done; \
-    } \
-\
-    WIDE_CODE \
-    put_##type(type *to, const type *value, uint64_t bits) \
-    { \
-        int64_t done = 0; \
-        for (int k = 0; k < MASK_BLOCK; k += lanes) { \
-            bits_type chosen = (bits_type)(bits >> k); \
-            _mm512_mask_storeu_##suffix(to + k, chosen, \
-                                        _mm512_maskz_expand_##suffix(chosen, _mm512_loadu_si512(value + done))); \
-            done += __builtin_popcount(chosen); \
-        } \
-        return done; \
-    } \
-\
-    WIDE_CODE \
-    fill_##type(type *to, const type *value, uint64_t bits) \
-    { \
-        for (int k = 0; k < MASK_BLOCK; k += lanes) { \
-            _mm512_mask_storeu_##suffix(to + k, (bits_type)(bits >> k), _mm512_set1_##suffix(*value)); \
-        } \
-        return __builtin_popcountll(bits); \
-    }
+#define ELEMENT uint64_t
+#define NAMED(x) x##_64
+#define VECTOR 8
+#define BITS __mmask8
+#define INTRINSIC(x) x##_epi64
+#include "runtime/indexing/masks_avx512.inc"
 
-WIDE_FUNCTIONS(uint64_t, __mmask8, 8, epi64)
-WIDE_FUNCTIONS(uint32_t, __mmask16, 16, epi32)
+#define ELEMENT uint32_t
+#define NAMED(x) x##_32
+#define VECTOR 16
+#define BITS __mmask16
+#define INTRINSIC(x) x##_epi32
+#include "runtime/indexing/masks_avx512.inc"
 
+/* Calls a function for elements of 8 or 4 bytes. */
 #define WIDE(name, type, to, from, bits) \
-    (sizeof(type) == 8 ? name##_uint64_t((uint64_t *)(to), (const uint64_t *)(from), bits) \
-                       : name##_uint32_t((uint32_t *)(to), (const uint32_t *)(from), bits))
+    (sizeof(type) == 8 ? name##_64((uint64_t *)(to), (const uint64_t *)(from), bits) \
+                       : name##_32((uint32_t *)(to), (const uint32_t *)(from), bits))
 #define CAN_BE_WIDE(type) ((sizeof(type) == 8 || sizeof(type) == 4) && is_wide())
 
 #else
@@ -134,104 +109,103 @@ has_few(uint64_t bits, int most)
     return bits == 0;
 }
 
-/* Visits the set elements of a mask, at most `count`; `done` is their number so far. Calls ONE(i) for one element,
- * RUN(first, end) for a run of them, or BLOCK(start, bits) for a whole block. A block without set elements costs
- * next to nothing, and a full one as much as a copy. */
-#define FOR_CHOSEN(ONE, RUN, wide, BLOCK) \
-    for (int64_t start = 0; start < size && done < count; start += MASK_BLOCK) { \
-        uint64_t bits = block_bits((const uint8_t *)mask + start, size - start); \
-        if (bits == 0) { \
-            continue; \
-        } \
-        if (wide && size - start >= MASK_BLOCK && count - done >= MASK_BLOCK && ~bits != 0 && !has_few(bits, FEW_CHOSEN)) { \
-            done += BLOCK(start, bits); \
-            continue; \
-        } \
-        if (count - done < MASK_BLOCK || !has_few(~bits, FEW_GAPS)) { \
-            for (; bits != 0 && done < count; bits &= bits - 1) { \
-                ONE(start + __builtin_ctzll(bits)) \
-                done++; \
-            } \
-            continue; \
-        } \
-        for (int64_t first = start, end; first < start + MASK_BLOCK; first = end + 1) { \
-            uint64_t gaps = ~bits >> (first - start); \
-            end = gaps != 0 ? first + __builtin_ctzll(gaps) : start + MASK_BLOCK; \
-            RUN(first, end) \
-            done += end - first; \
-        } \
-    }
-#define NO_BLOCK(start, bits) 0
-#define PICK_ONE(i) to[done] = from[i];
-#define PICK_RUN(first, end) memcpy(to + done, from + first, (end - first) * sizeof(*to));
-#define PICK_BLOCK(start, bits) WIDE(pick, *to, to + done, from + start, bits)
+#define ELEMENT uint8_t
+#define NAMED(x) x##_8
+#include "runtime/indexing/masks.inc"
 
-#define PICK(type) \
-    { \
-        type *to = (type *)out; \
-        const type *from = (const type *)data; \
-        int wide = CAN_BE_WIDE(type); \
-        FOR_CHOSEN(PICK_ONE, PICK_RUN, wide, PICK_BLOCK) \
-    }
+#define ELEMENT uint16_t
+#define NAMED(x) x##_16
+#include "runtime/indexing/masks.inc"
+
+#define ELEMENT uint32_t
+#define NAMED(x) x##_32
+#include "runtime/indexing/masks.inc"
+
+#define ELEMENT uint64_t
+#define NAMED(x) x##_64
+#include "runtime/indexing/masks.inc"
+
+#define ELEMENT Element16
+#define NAMED(x) x##_128
+#include "runtime/indexing/masks.inc"
 
 /* Compacts the elements that a mask selects into `out`. They are `count`, unless another thread writes to the mask. */
 int64_t
 runtime_mask_pick(int64_t out, int64_t data, int64_t mask, int64_t size, int64_t itemsize, int64_t count)
 {
-    int64_t done = 0;
-    OF_SIZE(itemsize, PICK)
+    const uint8_t *bytes = (const uint8_t *)mask;
+    switch (itemsize) {
+    case 1: pick_8((uint8_t *)out, (const uint8_t *)data, bytes, size, count); break;
+    case 2: pick_16((uint16_t *)out, (const uint16_t *)data, bytes, size, count); break;
+    case 4: pick_32((uint32_t *)out, (const uint32_t *)data, bytes, size, count); break;
+    case 8: pick_64((uint64_t *)out, (const uint64_t *)data, bytes, size, count); break;
+    default: pick_128((Element16 *)out, (const Element16 *)data, bytes, size, count); break;
+    }
     return 0;
 }
 
-#define PUT_ONE(i) to[i] = value[done];
-#define PUT_RUN(first, end) memcpy(to + first, value + done, (end - first) * sizeof(*to));
-#define PUT_BLOCK(start, bits) WIDE(put, *to, to + start, value + done, bits)
-
-#define PUT(type) \
-    { \
-        type *to = (type *)data; \
-        const type *value = (const type *)values; \
-        int wide = CAN_BE_WIDE(type); \
-        FOR_CHOSEN(PUT_ONE, PUT_RUN, wide, PUT_BLOCK) \
+/* Stores one value for each set element of a mask. */
+static void
+put(int64_t data, const uint8_t *mask, int64_t size, int64_t itemsize, int64_t count, int64_t values)
+{
+    switch (itemsize) {
+    case 1: put_8((uint8_t *)data, (const uint8_t *)values, mask, size, count); break;
+    case 2: put_16((uint16_t *)data, (const uint16_t *)values, mask, size, count); break;
+    case 4: put_32((uint32_t *)data, (const uint32_t *)values, mask, size, count); break;
+    case 8: put_64((uint64_t *)data, (const uint64_t *)values, mask, size, count); break;
+    default: put_128((Element16 *)data, (const Element16 *)values, mask, size, count); break;
     }
-#define FILL_ONE(i) to[i] = value;
+}
 
-#define FILL_RUN(first, end) \
-    for (int64_t i = first; i < end; i++) { \
-        to[i] = value; \
+/* Stores the same value for all set elements of a mask. */
+static void
+fill(int64_t data, const uint8_t *mask, int64_t size, int64_t itemsize, int64_t count, int64_t value)
+{
+    switch (itemsize) {
+    case 1: fill_8((uint8_t *)data, *(const uint8_t *)value, mask, size, count); break;
+    case 2: fill_16((uint16_t *)data, *(const uint16_t *)value, mask, size, count); break;
+    case 4: fill_32((uint32_t *)data, *(const uint32_t *)value, mask, size, count); break;
+    case 8: fill_64((uint64_t *)data, *(const uint64_t *)value, mask, size, count); break;
+    default: fill_128((Element16 *)data, *(const Element16 *)value, mask, size, count); break;
     }
-#define FILL_BLOCK(start, bits) WIDE(fill, *to, to + start, &value, bits)
+}
 
-#define FILL(type) \
-    { \
-        type *to = (type *)data; \
-        type value = *(const type *)values; \
-        int wide = CAN_BE_WIDE(type); \
-        FOR_CHOSEN(FILL_ONE, FILL_RUN, wide, FILL_BLOCK) \
+static inline void
+put_apart_run(char *data, int64_t itemsize, const char *values, int64_t step, int64_t first, int64_t end)
+{
+    for (int64_t i = first; i < end; i++, values += step) {
+        memcpy(data + i * itemsize, values, itemsize);
     }
-#define FAR_ONE(i) memcpy((char *)data + (i) * itemsize, (const char *)values + step * done, itemsize);
+}
 
-#define FAR_RUN(first, end) \
-    for (int64_t i = first; i < end; i++) { \
-        memcpy((char *)data + i * itemsize, (const char *)values + step * (done + i - first), itemsize); \
-    }
+/* Stores one value for each set element of a mask; the values are `step` bytes apart. */
+static void
+put_apart(char *data, const uint8_t *mask, int64_t size, int64_t itemsize, int64_t count, const char *values, int64_t step)
+{
+    const int wide = 0;
+    int64_t done = 0;
+#define ONE(i) memcpy(data + (i) * itemsize, values + step * done, itemsize)
+#define RUN(first, end) put_apart_run(data, itemsize, values + step * done, step, first, end)
+#define BLOCK(start, bits) 0
+#include "runtime/indexing/set_elements.inc"
+}
 
 /* Stores values where a mask is set: one for each set element, or the same for all if `step` is 0. */
 int64_t
 runtime_mask_put(int64_t data, int64_t mask, int64_t size, int64_t itemsize, int64_t count, int64_t values, int64_t step)
 {
-    int64_t done = 0;
+    const uint8_t *bytes = (const uint8_t *)mask;
     if (count <= 0) {
         return 0;
     }
     if (step == 0) {
-        OF_SIZE(itemsize, FILL)
+        fill(data, bytes, size, itemsize, count, values);
     }
     else if (step == itemsize) {
-        OF_SIZE(itemsize, PUT)
+        put(data, bytes, size, itemsize, count, values);
     }
     else {
-        FOR_CHOSEN(FAR_ONE, FAR_RUN, 0, NO_BLOCK)
+        put_apart((char *)data, bytes, size, itemsize, count, (const char *)values, step);
     }
     return 0;
 }

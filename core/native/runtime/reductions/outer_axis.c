@@ -32,55 +32,98 @@ typedef int32_t FloatMasks __attribute__((vector_size(32), may_alias));
 #define FLOAT_MAXIMUM(a, b) PICKED(FloatLanes, FloatMasks, (a) > (b), a, b)
 #endif
 
+#define UNROLLED _Pragma("GCC unroll 4")
+#define TILE_VECTORS 4 /* result registers of a tile */
+
 #define LANES_SUM(a, b) ((a) + (b))
 #define SMALLER(a, b) ((a) < (b) ? (a) : (b))
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
-#define NOTHING_ODD(Masks, value) ((Masks)((value) != (value)))
-#define ZERO_IS_ODD(Masks, value) ((Masks)((value) == 0))
 
-COMBINE_ROWS(doubles_add, double, DoubleLanes, DoubleMasks, LANES_SUM, LANES_SUM, 0, NOTHING_ODD)
-COMBINE_ROWS(floats_add, float, FloatLanes, FloatMasks, LANES_SUM, LANES_SUM, 0, NOTHING_ODD)
-COMBINE_ROWS(doubles_minimum, double, DoubleLanes, DoubleMasks, DOUBLE_MINIMUM, SMALLER, 1, ZERO_IS_ODD)
-COMBINE_ROWS(floats_minimum, float, FloatLanes, FloatMasks, FLOAT_MINIMUM, SMALLER, 1, ZERO_IS_ODD)
-COMBINE_ROWS(doubles_maximum, double, DoubleLanes, DoubleMasks, DOUBLE_MAXIMUM, LARGER, 1, ZERO_IS_ODD)
-COMBINE_ROWS(floats_maximum, float, FloatLanes, FloatMasks, FLOAT_MAXIMUM, LARGER, 1, ZERO_IS_ODD)
+#define REAL double
+#define LANES DoubleLanes
+#define MASKS DoubleMasks
+
+#define NAMED(x) doubles_add_##x
+#define COMBINE LANES_SUM
+#define COMBINE_ONE LANES_SUM
+#define IS_SUM 1
+#include "runtime/reductions/outer_axis.inc"
+
+#define NAMED(x) doubles_minimum_##x
+#define COMBINE DOUBLE_MINIMUM
+#define COMBINE_ONE SMALLER
+#define IS_SUM 0
+#include "runtime/reductions/outer_axis.inc"
+
+#define NAMED(x) doubles_maximum_##x
+#define COMBINE DOUBLE_MAXIMUM
+#define COMBINE_ONE LARGER
+#define IS_SUM 0
+#include "runtime/reductions/outer_axis.inc"
+
+#undef REAL
+#undef LANES
+#undef MASKS
+
+#define REAL float
+#define LANES FloatLanes
+#define MASKS FloatMasks
+
+#define NAMED(x) floats_add_##x
+#define COMBINE LANES_SUM
+#define COMBINE_ONE LANES_SUM
+#define IS_SUM 1
+#include "runtime/reductions/outer_axis.inc"
+
+#define NAMED(x) floats_minimum_##x
+#define COMBINE FLOAT_MINIMUM
+#define COMBINE_ONE SMALLER
+#define IS_SUM 0
+#include "runtime/reductions/outer_axis.inc"
+
+#define NAMED(x) floats_maximum_##x
+#define COMBINE FLOAT_MAXIMUM
+#define COMBINE_ONE LARGER
+#define IS_SUM 0
+#include "runtime/reductions/outer_axis.inc"
+
+#undef REAL
+#undef LANES
+#undef MASKS
 
 CombineRows
 rows_combiner(int operation, int typenum)
 {
     static const CombineRows combiners[][2] = {
         {NULL, NULL},
-        {doubles_add, floats_add},
-        {doubles_minimum, floats_minimum},
-        {doubles_maximum, floats_maximum},
+        {doubles_add_rows, floats_add_rows},
+        {doubles_minimum_rows, floats_minimum_rows},
+        {doubles_maximum_rows, floats_maximum_rows},
     };
     int is_double = typenum == NPY_DOUBLE;
     return (is_double || typenum == NPY_FLOAT) && SUM_CODE_RUNS ? combiners[operation][!is_double] : NULL;
 }
 
-/* Returns 1 if none of `count` adjacent floats is NaN or -0.0. `least` has the sign bit, and `infinity` is a bit
- * pattern. */
-#define PLAIN(word, least, infinity) \
-    { \
-        const word *bits = (const word *)source; \
-        const word sign = (least); \
-        word odd = 0; \
-        for (npy_intp i = 0; i < count; i++) { \
-            odd |= (bits[i] == sign) | ((bits[i] & ~sign) > (infinity)); \
-        } \
-        return odd == 0; \
-    }
-
 typedef int64_t DoubleWord __attribute__((may_alias));
 
 typedef int32_t FloatWord __attribute__((may_alias));
 
-LANES_CODE int
+#define NAME plain_doubles
+#define WORD DoubleWord
+#define SIGN INT64_MIN
+#define INFINITE ((int64_t)0x7FF << 52)
+#include "runtime/reductions/plain_numbers.inc"
+
+#define NAME plain_floats
+#define WORD FloatWord
+#define SIGN INT32_MIN
+#define INFINITE (0xFF << 23)
+#include "runtime/reductions/plain_numbers.inc"
+
+static int
 plain_numbers(const char *source, npy_intp count, npy_intp size)
 {
-    if (size == sizeof(double))
-        PLAIN(DoubleWord, INT64_MIN, (int64_t)0x7FF << 52)
-    PLAIN(FloatWord, INT32_MIN, 0xFF << 23)
+    return size == sizeof(double) ? plain_doubles(source, count) : plain_floats(source, count);
 }
 
 void

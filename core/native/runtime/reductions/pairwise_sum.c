@@ -13,7 +13,7 @@
 #define SUM_LEAF 128 /* elements; longer runs are halved */
 
 SUM_CODE double
-doubles_leaf(const double *source, npy_intp count)
+double_leaf(const double *source, npy_intp count)
 {
     DoubleLanes low = *(const DoubleLanes *)source, high = *(const DoubleLanes *)(source + 4);
     npy_intp i = SUM_LANES;
@@ -29,7 +29,7 @@ doubles_leaf(const double *source, npy_intp count)
 }
 
 SUM_CODE float
-floats_leaf(const float *source, npy_intp count)
+float_leaf(const float *source, npy_intp count)
 {
     FloatLanes sums = *(const FloatLanes *)source;
     npy_intp i = SUM_LANES;
@@ -43,19 +43,15 @@ floats_leaf(const float *source, npy_intp count)
     return total;
 }
 
-/* Sums a run of at least SUM_LANES elements. */
-#define SUM_BY_HALVES(type, name, leaf) \
-    SUM_CODE type name(const type *source, npy_intp count) \
-    { \
-        if (count <= SUM_LEAF) { \
-            return leaf(source, count); \
-        } \
-        npy_intp half = count / 2 - count / 2 % SUM_LANES; \
-        return name(source, half) + name(source + half, count - half); \
-    }
+#define PROBED_LENGTHS {8, 9, 15, 127, 128, 129, 136, 137, 255, 256, 257, 271, 1000, 4103, 8191, 8192}
 
-SUM_BY_HALVES(double, doubles_sum, doubles_leaf)
-SUM_BY_HALVES(float, floats_sum, floats_leaf)
+#define REAL double
+#define NAMED(x) double_##x
+#include "runtime/reductions/pairwise_sum.inc"
+
+#define REAL float
+#define NAMED(x) float_##x
+#include "runtime/reductions/pairwise_sum.inc"
 
 int sums_known = 0;
 
@@ -63,49 +59,16 @@ int
 sum_add(char *out, const char *source, npy_intp count, int typenum)
 {
     if (count >= SUM_LANES && typenum == NPY_DOUBLE) {
-        double sum = doubles_sum((const double *)source, count);
-        if (sum != sum) {
-            return 0;
-        }
-        *(double *)out += sum;
-        return 1;
+        return double_add((double *)out, (const double *)source, count);
     }
     if (count >= SUM_LANES && typenum == NPY_FLOAT) {
-        float sum = floats_sum((const float *)source, count);
-        if (sum != sum) {
-            return 0;
-        }
-        *(float *)out += sum;
-        return 1;
+        return float_add((float *)out, (const float *)source, count);
     }
     return 0;
 }
 
-#define PROBED_LENGTHS {8, 9, 15, 127, 128, 129, 136, 137, 255, 256, 257, 271, 1000, 4103, 8191, 8192}
-
-#define SUMS_AGREE(type, typenum, scale) \
-    for (size_t k = 0; k < sizeof(lengths) / sizeof(lengths[0]); k++) { \
-        type *numbers = (type *)values, expected = 0, found = 0; \
-        for (npy_intp i = 0; i < lengths[k]; i++) { \
-            numbers[i] = (type)((double)(int32_t)((uint32_t)(i + lengths[k]) * 2654435761u) / (scale)); \
-        } \
-        char *pointers[3] = {(char *)&expected, (char *)values, (char *)&expected}; \
-        npy_intp strides[3] = {0, sizeof(type), 0}; \
-        function(pointers, &lengths[k], strides, data); \
-        if (!sum_add((char *)&found, (char *)values, lengths[k], typenum) || found != expected) { \
-            return 0; \
-        } \
-    }
-
 int
 sums_agree(PyUFuncGenericFunction function, void *data, int typenum, void *values)
 {
-    npy_intp lengths[] = PROBED_LENGTHS;
-    if (typenum == NPY_DOUBLE) {
-        SUMS_AGREE(double, NPY_DOUBLE, 3.0)
-    }
-    else {
-        SUMS_AGREE(float, NPY_FLOAT, 3.0)
-    }
-    return 1;
+    return typenum == NPY_DOUBLE ? double_agree(function, data, values) : float_agree(function, data, values);
 }

@@ -11,19 +11,6 @@
 
 #define ROWS_BLOCK 64
 
-/* The sums of at most ROWS_BLOCK rows of n elements, with n known to the compiler. The first `done` sums exist
- * already. */
-#define SUM_ROWS(type, n, done) \
-    case n: \
-        for (int row = done; row < rows; row++) { \
-            type total = 0; \
-            for (int i = 0; i < n; i++) { \
-                total += source[row * n + i]; \
-            } \
-            totals[row] = total; \
-        } \
-        break;
-
 /* Sums whole groups of four rows of four elements, because the compiler's code is slower. Returns the number of
  * rows. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -55,55 +42,20 @@ double_fours_sum(double *totals, const double *source, int rows)
 #endif
 #define float_fours_sum(totals, source, rows) 0
 
-/* Adds the sum of each of at most ROWS_BLOCK rows to its element of `out`. Returns 0, without an effect, if a sum is
- * NaN. */
-/* clang-format off */
-#define ROWS_ADD(name, type, fours_sum) \
-    LANES_CODE int name(type *restrict out, const type *restrict source, npy_intp count, int rows) \
-    { \
-        type totals[ROWS_BLOCK]; \
-        int odd = 0; \
-        switch (count) { \
-        SUM_ROWS(type, 1, 0) SUM_ROWS(type, 2, 0) SUM_ROWS(type, 3, 0) \
-        SUM_ROWS(type, 4, fours_sum(totals, source, rows)) SUM_ROWS(type, 5, 0) SUM_ROWS(type, 6, 0) \
-        SUM_ROWS(type, 7, 0) \
-        default: return 0; \
-        } \
-        for (int row = 0; row < rows; row++) { \
-            odd |= totals[row] != totals[row]; \
-        } \
-        if (odd) { \
-            return 0; \
-        } \
-        for (int row = 0; row < rows; row++) { \
-            out[row] += totals[row]; \
-        } \
-        return 1; \
-    }
-/* clang-format on */
+#define REAL double
+#define NAMED(x) double_##x
+#define FOURS_SUM double_fours_sum
+#include "runtime/reductions/short_rows.inc"
 
-ROWS_ADD(double_rows_add, double, double_fours_sum)
-ROWS_ADD(float_rows_add, float, float_fours_sum)
-
-/* Adds one row with elements `stride` bytes apart. Returns 0 if the sum is NaN. */
-#define ROW_ADD(type) \
-    { \
-        type total = 0; \
-        for (npy_intp i = 0; i < count; i++) { \
-            total += *(const type *)(source + i * stride); \
-        } \
-        if (total == total) { \
-            *(type *)out += total; \
-        } \
-        return total == total; \
-    }
+#define REAL float
+#define NAMED(x) float_##x
+#define FOURS_SUM float_fours_sum
+#include "runtime/reductions/short_rows.inc"
 
 static inline int
 short_row_add(char *out, const char *source, npy_intp stride, npy_intp count, int is_double)
 {
-    if (is_double)
-        ROW_ADD(double)
-    ROW_ADD(float)
+    return is_double ? double_row_add(out, source, stride, count) : float_row_add(out, source, stride, count);
 }
 
 /* Adds a block of rows. Returns their number, or 0 if that is impossible. */
