@@ -1,4 +1,4 @@
-"""Makes the graph builder importable."""
+"""Makes the graph builder importable, in the folders below, too."""
 
 import os
 import sys

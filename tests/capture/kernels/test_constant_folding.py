@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.capture.arrays.test_gathers import NUMBA
+from tests.capture.arrays.indexing.test_gathers import NUMBA
 from tests.capture.scalars.test_scalars import define
 from tests.harness import check
 

@@ -4,7 +4,7 @@ kernel's own: the bits, layouts and reports are those of NumPy's loops."""
 import numpy as np
 import pytest
 
-from tests.capture.arrays.test_gathers import NUMBA
+from tests.capture.arrays.indexing.test_gathers import NUMBA
 from tests.capture.scalars.test_scalars import define
 from tests.harness import check, fail_unless_captured
 

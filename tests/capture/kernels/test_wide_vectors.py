@@ -7,7 +7,7 @@ import pytest
 
 from pijit.core.kernel.llvm import codegen
 from pijit.core.kernel.llvm.nest.threads import gains_by_width
-from tests.capture.arrays.test_gathers import NUMBA
+from tests.capture.arrays.indexing.test_gathers import NUMBA
 from tests.harness import check, fail_unless_captured
 
 

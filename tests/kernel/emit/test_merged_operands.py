@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.capture.arrays.test_gathers import NUMBA
+from tests.capture.arrays.indexing.test_gathers import NUMBA
 from tests.capture.scalars.test_scalars import define
 from tests.harness import check, fail_unless_captured
 

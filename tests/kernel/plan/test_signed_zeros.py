@@ -8,7 +8,7 @@ import pytest
 
 from tests.capture.scalars.test_scalars import define
 from tests.harness import check
-from tests.kernel.test_multi_output_fusion import printed_plan
+from tests.kernel.plan.test_multi_output_fusion import printed_plan
 
 NAN = np.copysign(np.nan, -1.0)
 """The NaN that x86 makes: of two other ones, either may be the result (docs/limits.md)."""

@@ -187,7 +187,7 @@ def test_every_row_is_known():
 
 def test_the_example_of_the_documentation(monkeypatch):
     """Rows as docs/extending.md shows them are all that a function needs."""
-    with open(os.path.join(os.path.dirname(__file__), "..", "..", "..", "docs", "extending.md")) as page:
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "..", "..", "docs", "extending.md")) as page:
         block = textwrap.dedent(re.search(r"```python\n( *COMPUTES = .*?)```", page.read(), re.DOTALL).group(1))
     scope = {}
     exec(block, scope)

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from tests.capture.arrays.returned_arguments import MAY_SHARE, NAN, NEW, UFUNCS, calls_of_numpy, rows_of_numpy
+from tests.capture.arrays.library.returned_arguments import MAY_SHARE, NAN, NEW, UFUNCS, calls_of_numpy, rows_of_numpy
 from tests.harness import check, fail_unless_captured, jitted, kernel_count
 
 BACKENDS = ("python", "numba")
