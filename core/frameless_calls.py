@@ -15,11 +15,10 @@ from pijit.core.capture.build.guards import launch_arguments, rebase
 from pijit.core.capture.build.segment import Captured
 from pijit.core.capture.driver import Capture
 from pijit.core.capture.values.provenance import Root
+from pijit.core.graph.ops import NEEDS_FRAME
 from pijit.core.kernel.compile import Kernel
 from pijit.core.named_tuples import NamedTuple
 
-NEEDS_FRAME = frozenset(["store_global"])
-"""Operations that need the frame that runs the linked code."""
 MOST_INPUTS = 32
 
 

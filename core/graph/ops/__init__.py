@@ -31,6 +31,7 @@ STORES_ALL = named(Fact.STORES_ALL)
 DRAWING = named(Fact.IS_DRAW)
 NEEDS_GIL = named(Fact.NEEDS_GIL)
 SHARES_OBJECTS = named(Fact.SHARES_OBJECTS)
+NEEDS_FRAME = named(Fact.NEEDS_FRAME)
 
 VIEWS = named(Fact.IS_VIEW)
 MAKERS = named(Fact.MAKES_ARRAY)

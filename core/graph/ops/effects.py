@@ -22,7 +22,7 @@ ROWS: Dict[str, OpInfo] = {
     "delete_attr": OpInfo("o o", "del object.name, as store_attr; exits when there is none",
         facts=CHANGES_OBJECTS, report_as="del of an attribute", calls=WORDS),
     "store_global": OpInfo("o v", "globals()[name] = value, the name being an object",
-        facts=_KEEPS_ITEMS, report_as="store of a global", calls=BOXED),
+        facts=_KEEPS_ITEMS | Fact.NEEDS_FRAME, report_as="store of a global", calls=BOXED),
     "delete_global": OpInfo("o", "del globals()[name], the name being an object; exits when there is none",
         facts=CHANGES_OBJECTS, report_as="del of a global", calls=WORDS),
     "store_cell": OpInfo("o v", "the cell's content becomes the value",

@@ -22,6 +22,7 @@ class Fact:
         IS_DRAW: draws numbers from a random generator.
         NEEDS_GIL: runs with the GIL.
         SHARES_OBJECTS: reads or changes objects that other threads may have. So the whole kernel holds the GIL.
+        NEEDS_FRAME: needs the frame that runs the linked code.
     Results:
         IS_VIEW: the result is a view of the first operand's memory.
         MAKES_ARRAY: the result is a new array.
@@ -122,6 +123,7 @@ class Fact:
     FLOORS = 1 << 45
     AFFINE = 1 << 46
     NUMPYS_MEMORY = 1 << 47
+    NEEDS_FRAME = 1 << 48
 
 
 OBJECTS = Fact.NEEDS_GIL | Fact.SHARES_OBJECTS
