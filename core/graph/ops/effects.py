@@ -24,7 +24,7 @@ ROWS: Dict[str, OpInfo] = {
     "store_global": OpInfo("o v", "globals()[name] = value, the name being an object",
         facts=_KEEPS_ITEMS | Fact.NEEDS_FRAME, report_as="store of a global", calls=BOXED),
     "delete_global": OpInfo("o", "del globals()[name], the name being an object; exits when there is none",
-        facts=CHANGES_OBJECTS, report_as="del of a global", calls=WORDS),
+        facts=CHANGES_OBJECTS | Fact.NEEDS_FRAME, report_as="del of a global", calls=WORDS),
     "store_cell": OpInfo("o v", "the cell's content becomes the value",
         facts=_KEEPS_ITEMS, report_as="store of a variable of an outer function", calls=BOXED),
     "delete_cell": OpInfo("o", "the cell has no content any more; exits when it had none",

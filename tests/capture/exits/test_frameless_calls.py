@@ -414,6 +414,27 @@ def test_later_segments_have_entries_of_their_own():
         assert counted(f, X, number)[1] == (1, 0, 1, 0)
 
 
+stored_global = "the caller's"
+"""Functions of another module store and delete a global of this name."""
+
+EFFECTS_ON_GLOBALS = ["stored_global = 2", "del stored_global"]
+
+
+@pytest.mark.parametrize("effect", EFFECTS_ON_GLOBALS)
+def test_globals_are_those_of_the_function(effect):
+    """A kernel without a frame would find those of its caller."""
+    own = {}
+    exec("def f(x):\n    global stored_global\n    y = x * 2.0 + x\n    %s\n    return y" % effect, own)
+    f = jitted(own["f"], dict(WHOLE))
+    for _ in range(4):
+        own["stored_global"] = 1
+        same(f(X), X * 2.0 + X)
+        assert own.get("stored_global") == (None if effect.startswith("del") else 2)
+        assert stored_global == "the caller's"
+    own["stored_global"] = 1
+    assert kernel_count(f) == 1 and counted(f, X)[1] == (1, 0, 1, 0)
+
+
 @pytest.mark.skipif(sys.version_info >= (3, 11), reason="frames begin behind a kernel by a call in linked code, not at a place")
 def test_places_that_the_code_does_not_have_are_refused():
     f = warm(breaks_once, X, Y)
