@@ -63,7 +63,7 @@ def lead_to_handler(builder: GraphBuilder, region_block: RegionBlock) -> None:
         if edge.again is None:
             _note_resumption(builder)
         builder.block = edge.block if edge.block is not None else here
-        builder.block.terminator = arm_alone(builder._arm(region_block, slot, target, after))
+        builder.block.terminator = arm_alone(builder.arm(region_block, slot, target, after))
         builder.block = here
 
 

@@ -64,7 +64,7 @@ def _function_exit(builder: GraphBuilder, value: UnescapedFunction) -> Output:
     """The function from outside, or a new one."""
     if value.root is not None or value.name is None:
         return _found_output(builder, value)
-    builder._leave_once(value)
+    builder.leave_once(value)
     return function_output(builder, value)
 
 
@@ -76,7 +76,7 @@ def _range_output(builder: GraphBuilder, value: Range) -> Output:
 
 def _called_output(builder: GraphBuilder, value: Abstract) -> Output:
     """A new object of the class, which is called with the parts."""
-    builder._leave_once(value)
+    builder.leave_once(value)
     return Output("called", None, [Output("const", value.python)] + list(map(builder.exit_output, value.parts)))
 
 
@@ -113,7 +113,7 @@ def _tuple_output(builder: GraphBuilder, value: Sequence) -> Output:
         return _found_output(builder, value)
     if value.value is not None:
         return Output("value", value.value)
-    builder._leave_once(value)
+    builder.leave_once(value)
     return Output("tuple", None, [builder.exit_output(item) for item in value.items])
 
 

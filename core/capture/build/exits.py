@@ -192,7 +192,7 @@ def exit_output(builder: GraphBuilder, value: Abstract) -> Output:
     return EXIT_OUTPUTS[type(value)](builder, value)
 
 
-def _leave_once(builder: GraphBuilder, value: Abstract) -> None:
+def leave_once(builder: GraphBuilder, value: Abstract) -> None:
     """Note an object that the exit creates. In two places it would become two objects, so bytecode must make it."""
     if value.defined_at in builder.leaving and not (isinstance(value, Sequence) and not value.items):
         maker = value.defined_at if value.defined_at not in builder.analysis.refused else builder.instr.index

@@ -63,7 +63,7 @@ class GraphBuilder(AbstractInterpreter):
     rely_on_ownership = ownership.rely_on_ownership
     same_object = alias_guards.same_object
 
-    _leave_once = exits._leave_once
+    leave_once = exits.leave_once
     exit_inside = exits.exit_inside
     exit_output = exits.exit_output
     exit_to = exits.exit_to
@@ -261,23 +261,23 @@ class GraphBuilder(AbstractInterpreter):
             exception_edges.note_outcomes(self, top)
             for slot, (target, after) in caught_edges(self, outcome_edges(top, last, self.state)).items():
                 self.block = cast(Block, top.outcomes[slot].block)
-                self.block.terminator = arm_alone(self._arm(region_block, slot, target, after))
+                self.block.terminator = arm_alone(self.arm(region_block, slot, target, after))
             return
         if breaks_loop(last):
             edges = {1: (self.cfg.successors[last.index][0], self.state)}  # type: ignore[index]
         else:
             edges = edges_of(self.transfer, last, self.state)
-        arms = {slot: self._arm(region_block, slot, target, after) for slot, (target, after) in edges.items()}
+        arms = {slot: self.arm(region_block, slot, target, after) for slot, (target, after) in edges.items()}
         self.block.terminator = self._terminator(arms)
 
     def _enter_body(self, region_block: RegionBlock, last: Instr) -> None:
         """End a loop's header. The item is made in a separate block, which is reached only if there is an item."""
         transfer, header, state = self.transfer, self.block, self.state
-        ended = self._arm(region_block, 1, cast(int, last.target), state)
+        ended = self.arm(region_block, 1, cast(int, last.target), state)
         self.block = self.graph.new_block(last.lineno or 0)
         header.terminator = Branch(transfer.branches_on(), Jump(self.block, []), ended)
         self.block.terminator = arm_alone(
-            self._arm(region_block, 0, last.index + 1, FrameState(state.locals, state.stack + transfer.entering())))
+            self.arm(region_block, 0, last.index + 1, FrameState(state.locals, state.stack + transfer.entering())))
 
     def _refused(self, instr: Instr, error: Break) -> Break:
         """The exception to raise for an instruction that cannot be built."""
@@ -305,7 +305,8 @@ class GraphBuilder(AbstractInterpreter):
             return arm_alone(next(iter(arms.values())))
         return Branch(self.transfer.branches_on(), arms[1], arms[0])
 
-    def _arm(self, region_block: RegionBlock, slot: int, target: int, state: FrameState) -> Any:
+    def arm(self, region_block: RegionBlock, slot: int, target: int, state: FrameState) -> Any:
+        """One edge at the end of a block: a jump to its successor, or an exit where it leads out of the region."""
         successor = region_block.successors.get(slot)
         if successor is None or successor not in self.blocks:
             reentry = successor.key if successor in self.region.beyond else None

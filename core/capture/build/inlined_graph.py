@@ -246,7 +246,7 @@ class InlineBuilder(GraphBuilder):
         return Output("function", None, [Output("const", closure.shape.code), Output("const", closure.shape.name)]
                       + [Output("value", cell) for cell in cells])
 
-    def _leave_once(self, value: Abstract) -> None:
+    def leave_once(self, value: Abstract) -> None:
         """Break if an exit would duplicate a tuple that the callers hold as well, or a function."""
         builder: Optional[GraphBuilder] = self.parent
         known = set(self.leaving)
