@@ -10,7 +10,8 @@ from collections import Counter, defaultdict
 from typing import Any, List, Optional
 
 from pijit.core.capture.models.containers import characters, contents, expectations, key_operands, reads
-from pijit.core.capture.models.containers.contents import ITEM_KEYS, compare_plainly, is_plain
+from pijit.core.capture.models.containers.contents import compare_plainly, is_plain
+from pijit.core.capture.models.containers.expectations import ITEM_KEYS
 from pijit.core.capture.models.containers.lexicographic_order import ORDERS, compare_in_order
 from pijit.core.capture.models.containers.ranges import range_contains
 from pijit.core.capture.models.objects import stored_values

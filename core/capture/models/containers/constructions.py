@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, cast
 
+from pijit.core.capture.models.containers.expectations import ITEM_KEYS
 from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.objects.composites import held_method, is_unmade, made_slice
 from pijit.core.capture.models.objects.materialize import made_object
@@ -31,8 +32,6 @@ from pijit.core.errors import Break
 from pijit.core.graph.draws import is_pythons_draw
 from pijit.core.graph.types import Object
 from pijit.guards.facts import is_among, is_exactly
-
-KEY_CLASSES = (int, str)
 
 
 def as_object(interpreter: Interpreter, value: Abstract) -> Abstract:
@@ -77,7 +76,7 @@ def new_list(interpreter: Interpreter, items: List[Abstract]) -> KnownContainer:
 
 def new_dict(interpreter: Interpreter, keys: List[Any], values: List[Abstract]) -> KnownContainer:
     """A new dict of these keys, each an int or a string, and values."""
-    if any(not is_exactly(key, KEY_CLASSES) for key in keys) or len(set(keys)) != len(keys):
+    if any(not is_exactly(key, ITEM_KEYS) for key in keys) or len(set(keys)) != len(keys):
         raise Break("PJ216", keys="equal, or no ints and strings")
     values = shared(interpreter, [as_object(interpreter, value) for value in values])
     pairs = [stored_values.stored_value(interpreter, part) for key, value in zip(keys, values)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, List, Optional, Tuple, cast
 import numpy as np
 
 from pijit.core.capture.models.containers import expectations
-from pijit.core.capture.models.containers.expectations import typed
+from pijit.core.capture.models.containers.expectations import ITEM_KEYS, typed
 from pijit.core.capture.models.objects import locations
 from pijit.core.capture.models.objects.classes import class_paths, rely_on_class
 from pijit.core.capture.models.objects.special_methods import PLAIN, is_object
@@ -43,8 +43,6 @@ from pijit.guards.source import UNBOUND, Item, KeyAt, SourceError, is_plain_tupl
 
 if TYPE_CHECKING:
     from typing import TypeGuard
-
-ITEM_KEYS = (int, str)
 
 
 def length_of(interpreter: Interpreter, value: Abstract) -> Optional[int]:

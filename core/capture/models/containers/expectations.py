@@ -53,7 +53,8 @@ Of a defaultdict only existing entries are read; bytecode makes the others."""
 FACTORIES = (int, float, complex, list, dict, str)
 VIEWS = (("forwards", "items"), ("values", "items"))
 """The kinds of dict iteration that read keys, and those that read values."""
-KEYS = (int, str)
+ITEM_KEYS = (int, str)
+"""Classes of the keys and positions at which items may be known."""
 FOUND = tuple(map(Object, READABLE + (str,)))
 
 
@@ -191,7 +192,7 @@ def expected(interpreter: Interpreter, owner: Abstract, key: Any) -> Abstract:
     if observed is not None:
         return observed
     interpreter.context.findings.guessed.add(interpreter.instr.index)
-    if isinstance(owner, Instance) and isinstance(owner.type, Entries) and type(key) in KEYS:
+    if isinstance(owner, Instance) and isinstance(owner.type, Entries) and type(key) in ITEM_KEYS:
         items = list(map(abstract_of, interpreter.context.base.types.samples.entries_like(owner.type.sampled, key)))
     else:
         items = _items_like(owner, key)
@@ -250,8 +251,8 @@ def _items_like(owner: Abstract, key: Any) -> List[Abstract]:
         factory: Any = sample.default_factory
         made = [factory()] if is_among(factory, FACTORIES) else []
         sample = dict(sample) or dict(enumerate(made))
-        key = key if type(key) in KEYS and read_item(sample, key) is not UNBOUND else None
-    if type(key) in KEYS:
+        key = key if type(key) in ITEM_KEYS and read_item(sample, key) is not UNBOUND else None
+    if type(key) in ITEM_KEYS:
         item = read_item(sample, key)
         return [] if item is UNBOUND else [abstract_of(item)]
     if type(sample) is dict:

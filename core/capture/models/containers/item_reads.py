@@ -9,8 +9,9 @@ from collections import Counter, defaultdict, deque
 from typing import Any, List, Optional
 
 from pijit.core.capture.models.containers import constructions, contents, expectations, reads
-from pijit.core.capture.models.containers.contents import ITEM_KEYS, is_container, known_position, named_items
+from pijit.core.capture.models.containers.contents import is_container, known_position, named_items
 from pijit.core.capture.models.containers.deques import item_of_deque
+from pijit.core.capture.models.containers.expectations import ITEM_KEYS
 from pijit.core.capture.models.containers.ranges import range_item
 from pijit.core.capture.models.objects import locations, stored_values
 from pijit.core.capture.models.protocol import Interpreter

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import List, Tuple
 
 from pijit.core.capture.models.containers import contents
-from pijit.core.capture.models.containers.expectations import KEYED, KEYS
+from pijit.core.capture.models.containers.expectations import ITEM_KEYS, KEYED
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import describe
 from pijit.core.capture.values.lattice import Abstract, Const, Sequence, class_of, number_type
@@ -35,7 +35,7 @@ def item_operands(interpreter: Interpreter, owner: Abstract, index: Abstract) ->
 def key_value(interpreter: Interpreter, index: Abstract) -> Value:
     """The key of a dict or the member of a set as an operand: a number, a string, or a tuple of these."""
     key = interpreter.constant(index)
-    if type(key) in KEYS:
+    if type(key) in ITEM_KEYS:
         return interpreter.object_value(Const(key))
     require_key(interpreter, index)
     if number_type(index) is not None:

@@ -13,7 +13,7 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import WRITES
 from pijit.core.capture.models.containers import constructions, container_effects, key_operands
 from pijit.core.capture.models.containers.constructions import shared
-from pijit.core.capture.models.containers.contents import ITEM_KEYS
+from pijit.core.capture.models.containers.expectations import ITEM_KEYS
 from pijit.core.capture.models.objects import stored_values
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import (

@@ -14,10 +14,9 @@ from pijit.core.capture.models.containers import (
     key_operands,
     reads,
 )
-from pijit.core.capture.models.containers.contents import ITEM_KEYS
 from pijit.core.capture.models.containers.counter_class import rely_if_counter
 from pijit.core.capture.models.containers.deques import row_of, taken_tuple
-from pijit.core.capture.models.containers.expectations import KEYED
+from pijit.core.capture.models.containers.expectations import ITEM_KEYS, KEYED
 from pijit.core.capture.models.containers.item_reads import made_by
 from pijit.core.capture.models.containers.slices import delete_part, listed
 from pijit.core.capture.models.iteration.consumers import call_dict

@@ -23,6 +23,7 @@ from pijit.core.capture.models.objects.classes import class_paths, paths_of
 from pijit.core.capture.models.objects.special_methods import method_called, operator_method, special_method
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.heap_locations import CellLocation, FreeLocation, GlobalLocation, HeapLocation
+from pijit.core.capture.values.known_objects import BY_VALUE
 from pijit.core.capture.values.lattice import (
     Abstract,
     BoundFunction,
@@ -39,8 +40,6 @@ from pijit.core.named_tuples import NamedTuple
 from pijit.guards.facts import is_exactly
 from pijit.guards.reading import class_value
 from pijit.guards.source import Attr, Constant, Global, Inner, Item, TypeOf, read_class_attribute
-
-BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 
 
 def sample_of(value: Abstract) -> Any:

@@ -21,9 +21,8 @@ from pijit.core.capture.models.containers import (
     sequences,
 )
 from pijit.core.capture.models.containers.characters import TEXT
-from pijit.core.capture.models.containers.contents import ITEM_KEYS
 from pijit.core.capture.models.containers.counter_class import rely_if_counter
-from pijit.core.capture.models.containers.expectations import KEYED
+from pijit.core.capture.models.containers.expectations import ITEM_KEYS, KEYED
 from pijit.core.capture.models.containers.sequences import copied_dict, joined_dicts
 from pijit.core.capture.models.containers.updates import found_position
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, dict_iterator, unrolled
