@@ -15,6 +15,7 @@ from pijit.cli.commands import models_page
 from pijit.core.capture.models import catalogue, registry
 from pijit.core.capture.models.registry import models, models_code
 from tests.harness import assert_nothing_breaks, check, fail_unless_captured
+from tests.native.test_headers import compiler
 
 ROOT = os.path.join(os.path.dirname(__file__), "..", "..", "..")
 
@@ -101,10 +102,10 @@ def test_the_page_is_up_to_date():
 
 # the walkthroughs of docs/extending.md
 
-def block_with(text):
-    """The block of Python in the walkthroughs that has a text."""
+def block_with(text, language="python"):
+    """The block of a language in the walkthroughs that has a text."""
     with open(os.path.join(ROOT, "docs", "extending.md"), encoding="utf-8") as page:
-        blocks = re.findall(r"^( *)```python\n(.*?)^\1```", page.read(), re.DOTALL | re.MULTILINE)
+        blocks = re.findall(r"^( *)```%s\n(.*?)^\1```" % language, page.read(), re.DOTALL | re.MULTILINE)
     return next(textwrap.dedent(block) for _, block in blocks if text in block)
 
 
@@ -172,3 +173,19 @@ def test_the_walkthrough_of_a_new_operation(tmp_path):
     done = subprocess.run([sys.executable, script, str(tmp_path / "dump")], env=dict(os.environ, PYTHONPATH=paths),
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
     assert done.stdout.decode().split() == ["0", "True"], done.stdout.decode()
+
+
+@pytest.mark.unshared
+def test_the_c_parts_of_the_walkthrough_fit_the_runtime(tmp_path):
+    """The function has the prototype that its entry declares, and both compile. Nothing is linked."""
+    native = os.path.join(ROOT, "core", "native", "runtime")
+    (tmp_path / "runtime").mkdir()
+    entries, functions = str(tmp_path / "runtime" / "entries.inc"), str(tmp_path / "deques.c")
+    shutil.copyfile(os.path.join(native, "entries.inc"), entries)
+    shutil.copyfile(os.path.join(native, "objects", "deques.c"), functions)
+    insert(entries, block_with("ENTRY(deque_rotate", "c"), "#undef ENTRY")
+    insert(functions, block_with("runtime_deque_rotate(", "c"), "")
+    tool, *options = compiler()
+    done = subprocess.run([tool, "-I" + str(tmp_path), *options, "-Wmissing-prototypes", "-Werror", functions],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    assert done.returncode == 0, done.stdout.decode()
