@@ -7,13 +7,14 @@ same, and the instructions have the same size.
 
 from __future__ import annotations
 
+import copy
 import dis
 import sys
 import types
 from typing import Any, Dict, Optional, Set, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.bytecode.codec.decode import Function, decode
+from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.codec.encode import replace_code
 from pijit.core.bytecode.instructions.instruction import Instr
 
@@ -49,18 +50,19 @@ def module_calls(cfg: CFG, globals: Dict[str, Any]) -> ModuleCalls:
 
 
 def with_plain_calls(function: Function, found: ModuleCalls) -> Function:
-    """The function with the given method lookups and their calls made plain, decoded and not in normal form."""
+    """The function with the given method lookups and their calls made plain, not in normal form."""
     if sys.version_info >= (3, 11):
         return with_attribute_lookups(function, [(begin, load) for load, (begin, _) in found.items()])
     changed: Dict[int, str] = {}
     for load, (_, calls) in found.items():
         changed[load] = "LOAD_ATTR"
         changed.update(dict.fromkeys(calls, "CALL_FUNCTION"))
-    raw = bytearray(function.code.co_code)
+    raw, instructions = bytearray(function.code.co_code), list(function.instructions)
     for index, opname in changed.items():
-        instr = function.instructions[index]
-        raw[instr.offset + 2 * (instr.size - 1)] = dis.opmap[opname]
-    return decode(replace_code(function.code, co_code=bytes(raw)))
+        instructions[index] = instr = copy.copy(instructions[index])
+        instr.opname, instr.opcode = opname, dis.opmap[opname]
+        raw[instr.offset + 2 * (instr.size - 1)] = instr.opcode
+    return Function(replace_code(function.code, co_code=bytes(raw)), instructions)
 
 
 def _module_before(cfg: CFG, load: int, globals: Dict[str, Any]) -> Optional[int]:
