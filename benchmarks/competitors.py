@@ -20,7 +20,6 @@ except ImportError:
 WARM_UP = 3
 """Calls before the clock runs: the first compiles, the second uses what the first observed."""
 
-VERSIONS = ("numpy", "pijit", "njit", "tuned", "numexpr")
 TOLERANCE = {8: 1e-7, 4: 2e-3}
 """Allowed error of competitors, relative to the largest value, by the element's size: they add up in other orders."""
 

@@ -1,4 +1,4 @@
-"""Exceptions of a capture: a break (expected), a skip (expected), an internal error (a fault of pijit).
+"""Exceptions of a capture: a break (expected), an internal error (a fault of pijit).
 
 An internal error never reaches the user: the original function runs, and one log line reports the error. Under the
 strict switch, which the test suite turns on, it is raised instead.
@@ -62,15 +62,6 @@ class Break(Exception):
         """The break itself, without references to the frames that raised it, since they hold the user's values."""
         self.__traceback__ = self.__context__ = None
         return self
-
-
-class Skip(Exception):
-    """A function that is not captured at all."""
-
-    def __init__(self, reason_id: str, **facts: Any) -> None:
-        super().__init__(reason_id, facts)
-        self.reason_id = reason_id
-        self.facts: Dict[str, Any] = facts
 
 
 class FullGraphError(RuntimeError):

@@ -31,10 +31,3 @@ def refusal_at(place: Optional[Tuple[str, int]], reason_id: str, **facts: Any) -
     if place is not None:
         text = "{} ({}:{})".format(text, place[0], place[1])
     return GradientError(text, reason_id)
-
-
-def name_of(function: Any) -> str:
-    """A function's name for messages, with its module if it has one."""
-    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
-    name = name or getattr(function, "__name__", None) or repr(function)
-    return "{}.{}".format(module, name) if module and module != "builtins" else str(name)

@@ -86,15 +86,3 @@ def stack_size(function: Function) -> int:
         ValueError: two paths meet with different depths, or a path leaves the code.
     """
     return _Depths(function).run().deepest
-
-
-def depths_before(function: Function) -> Dict[int, int]:
-    """The number of operands on the stack before each reachable instruction, by index.
-
-    Args:
-        function: from `decode`.
-
-    Raises:
-        ValueError: as `stack_size`.
-    """
-    return _Depths(function).run().depths

@@ -109,8 +109,6 @@ BLOCK_PUSHES = op_set("SETUP_FINALLY", "SETUP_EXCEPT", "SETUP_WITH", "SETUP_ASYN
 #: Pop entries of the block stack, or begin or end the clean-up code of an entry.
 BLOCK_POPS = op_set("POP_BLOCK", "POP_EXCEPT", "BREAK_LOOP", "CONTINUE_LOOP", "END_FINALLY", "BEGIN_FINALLY",
                     "CALL_FINALLY", "POP_FINALLY", "RERAISE", "END_ASYNC_FOR")
-#: A region of captured instructions must contain both the push and the pop of a block, or neither.
-BLOCK_STACK_OPS = BLOCK_PUSHES | BLOCK_POPS
 
 #: The instructions of with statements and of handlers.
 TRY_AND_WITH = op_set(*_TRY_AND_WITH)
@@ -119,7 +117,6 @@ LOCAL_LOADS = op_set("LOAD_FAST")
 LOCAL_STORES = op_set("STORE_FAST")
 LOCAL_DELETES = op_set("DELETE_FAST")
 LOCAL_WRITES = LOCAL_STORES | LOCAL_DELETES
-LOCAL_OPS = LOCAL_LOADS | LOCAL_WRITES
 CONSTANT_LOADS = op_set("LOAD_CONST")
 GLOBAL_LOADS = op_set("LOAD_GLOBAL")
 GLOBAL_WRITES = op_set("STORE_GLOBAL", "DELETE_GLOBAL")
@@ -127,14 +124,8 @@ CELL_LOADS = op_set("LOAD_DEREF")
 CELL_WRITES = op_set("STORE_DEREF", "DELETE_DEREF")
 #: Write a variable outside of the function's own locals.
 SCOPE_WRITES = GLOBAL_WRITES | CELL_WRITES
-CELL_OPS = CELL_LOADS | CELL_WRITES | op_set("LOAD_CLOSURE", "LOAD_CLASSDEREF")
-GLOBAL_OPS = GLOBAL_LOADS | GLOBAL_WRITES
 #: Bind a name of any scope.
 NAME_STORES = op_set("STORE_FAST", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF")
-NAME_SCOPE_OPS = op_set("LOAD_NAME", "STORE_NAME", "DELETE_NAME", "LOAD_CLASSDEREF", "IMPORT_STAR",
-                        "SETUP_ANNOTATIONS")
-YIELD_OPS = op_set("YIELD_VALUE", "YIELD_FROM", "GET_YIELD_FROM_ITER", "GEN_START", "GET_AWAITABLE",
-                   "GET_AITER", "GET_ANEXT", "BEFORE_ASYNC_WITH", "SETUP_ASYNC_WITH", "END_ASYNC_FOR")
 
 #: Write or delete anything: a variable, an attribute, an item.
 WRITES = frozenset(name for name in CLASSIFICATION if name.startswith(("STORE_", "DELETE_")))

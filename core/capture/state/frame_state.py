@@ -7,7 +7,7 @@ it.
 from __future__ import annotations
 
 import operator
-from typing import Callable, Container, Dict, Iterable, Iterator, List, Optional, Set, Tuple, cast
+from typing import Callable, Container, Dict, Iterable, List, Optional, Set, Tuple, cast
 
 from pijit.core.capture.values.class_table import ClassTable
 from pijit.core.capture.values.element_types import (
@@ -327,15 +327,6 @@ def forget_iterators(state: FrameState) -> None:
     for name, value in state.locals.items():
         if isinstance(value, (LoopIterator, GeneratorFrame)):
             state.locals[name] = Unknown("PJ209", value.defined_at)
-
-
-def leaves(value: Abstract) -> Iterator[TypedValue]:
-    """The typed parts of a value, in order."""
-    if isinstance(value, TypedValue):
-        yield value
-    elif isinstance(value, Sequence):
-        for item in value.items:
-            yield from leaves(item)
 
 
 def join_states(left: FrameState, right: FrameState) -> FrameState:

@@ -173,11 +173,3 @@ def _trial_shape(partial: Callable[..., Any], count: int, element: float) -> Tup
     values = [np.full(tuple(2 if axis == number else 1 for axis in range(count)), element) for number in range(count)]
     with np.errstate(all="ignore"):
         return np.shape(partial(np.full((1,) * count, 0.5), *values))
-
-
-def rows() -> List[Tuple[str, str]]:
-    """(name, adjoints) of each row, sorted by name, for the documentation."""
-    named = {rule.name: rule.formula for rule in ELEMENTWISE.values()}
-    named.update((rule.name, "function") for rule in FUNCTIONS.values())
-    named.update((getattr(function, "__name__", str(function)), "0: " + reason) for function, reason in CUTS.items())
-    return sorted(named.items())

@@ -14,7 +14,7 @@ from typing import Any
 
 from llvmlite import ir
 
-I1, I16, I32, I64 = ir.IntType(1), ir.IntType(16), ir.IntType(32), ir.IntType(64)
+I16, I32, I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
 F4, F8 = ir.FloatType(), ir.DoubleType()
 
 SPECIAL = 0x7C00
