@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import check, jitted, kernel_count, mode_config, same
+from tests.harness import check, kernel_count, mode_config
 
 X = np.linspace(0.5, 4.0, 11)
 Y = np.linspace(3.0, -1.0, 11)
@@ -77,16 +77,3 @@ def group(*numbers):
         test.groups = numbers
         return test
     return mark
-
-
-def follow(f, *argument_lists):
-    """Call `f` plain and jitted with arguments that live on from call to call; returns the jitted function.
-
-    Args:
-        f: the function.
-        *argument_lists: pairs of equal argument tuples, one for each side.
-    """
-    j = jitted(f)
-    for plain_args, jit_args in argument_lists:
-        same(f(*plain_args), j(*jit_args))
-    return j

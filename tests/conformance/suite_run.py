@@ -17,7 +17,6 @@ from typing import Any, Dict, List, Optional
 import pytest
 from _pytest.runner import runtestprotocol
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 SHOWN = 1200  # characters of a failure
 ALL_AGAIN = frozenset(["test_main"])  # functions that run the other tests of their module
 OFTEN = 20  # tests between two lines of counts

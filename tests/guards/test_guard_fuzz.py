@@ -88,7 +88,6 @@ scalars = st.one_of(
 constants = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3).map(tuple), max_leaves=5)
 others = st.sampled_from([len, np.sqrt, np, Thing, Slots, int, type, np.float64(1.0), Thing.method,
                           Thing.static])
-attribute_dicts = st.dictionaries(st.sampled_from(NAMES[:6]), scalars, max_size=3)
 # What says that a variable is unbound is no value that programs could put anywhere.
 bound = st.recursive(
     st.one_of(constants, arrays, others, st.none().map(empty_cell)),

@@ -38,10 +38,6 @@ class Raising:
         raise ValueError("no")
 
 
-class Key(str):
-    pass
-
-
 def tracked_objects():
     """Objects of every way to fetch, and the roots that lead to them."""
     array, content, item, slot = np.zeros(3), object(), object(), Slotted()

@@ -12,7 +12,7 @@ from pijit.core.kernel.disk_cache import SUFFIX, DiskCache
 from pijit.core.kernel.file_ownership import ROOT, Distrust
 
 pytestmark = as_root
-KEY, OTHER = "ab" * 32, "cd" * 32
+KEY = "ab" * 32
 
 ANOTHERS, WRITABLE = "belongs to another user", "others may write to "
 

@@ -242,7 +242,7 @@ FUNCTIONS = [over_range, over_list, over_array, over_generator, in_while, in_nes
              of_changing_type, binds_arguments_anew, in_cells, names_of_locals, returns_inside]
 
 
-@pytest.mark.parametrize("f", FUNCTIONS + [raises_late, unbound_at_first])
+@pytest.mark.parametrize("f", FUNCTIONS + [raises_late, unbound_at_first, method])
 def test_answers_are_the_same(f):
     check(f, 40, X, [], config={})
     check(f, 2, X, [], config={})

@@ -104,7 +104,7 @@ def of_no_function(x, a):
 
 OTHERS = [(X * 3, 4.0), (X, 3), (X.astype(int), 2.0), (X[:2], 2), (X, "a")]
 WHOLE = [(f, (X, 2.0), OTHERS) for f in (by_keyword, by_position, in_a_loop, of_others, wrapped)]
-CASES = WHOLE + [(f, (X, 2.0), OTHERS) for f in (leaving_wrapped, wrong_arguments, of_no_function)]
+CASES = WHOLE + [(f, (X, 2.0), OTHERS) for f in (leaving, leaving_wrapped, wrong_arguments, of_no_function)]
 
 test_same_answers = same_answers(CASES, PYTHON)
 test_nothing_breaks = nothing_breaks(WHOLE)

@@ -145,10 +145,6 @@ def variadic(x):
     return summed(x, 2.0) + summed(x, x, x)
 
 
-def anonymous(x):
-    return (lambda a, b: a * b - 1.0)(x, 2.0)
-
-
 def integers(n):
     s = 0
     for i in range(n):

@@ -68,7 +68,6 @@ class Checked(Sum):
 
 
 COUNT = 0
-LIMIT = 3
 
 
 def bump(k):

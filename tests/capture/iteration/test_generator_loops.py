@@ -277,12 +277,6 @@ def test_polls_leave_the_objects_behind(f, args, others, polls):
     check(f, *args(), others=[make() for make in others], config=PYTHON)
 
 
-def dividing(x, log):
-    for v in x:
-        log.append("next")
-        yield 1 // v
-
-
 def failing(n):
     for i in range(n, -3, -1):
         yield 10 // i

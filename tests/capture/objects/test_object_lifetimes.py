@@ -38,11 +38,6 @@ def forward(model, x):
     return y * y
 
 
-def plain_method(self, x):
-    y = x * self.weight + 1.0
-    return y * y + self.bias
-
-
 def make_class():
     class Model:
         bias = 1.0

@@ -8,7 +8,6 @@ from tests.harness import check, fail_unless_captured, nothing_breaks, same_answ
 
 X = np.array([2.5, -1.0, 7.0, 0.5, 3.0, -0.0])
 PYTHON = {"backend": "python"}
-MISSING = object()
 
 
 class Gauge:

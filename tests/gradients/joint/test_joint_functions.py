@@ -203,10 +203,6 @@ def stores(x):
     return (x * x).sum()
 
 
-def of_no_number(x):
-    return x * x
-
-
 @pytest.mark.parametrize("f, text", [(with_effect, "PJ510"), (stores, "a store")],
                          ids=lambda one: getattr(one, "__name__", ""))
 def test_other_functions_use_the_tape(f, text):

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from kernel_graphs import BACKENDS, Builder
 
-from pijit.core.graph.types import FLAG, FLOAT, WORD, Array, numpy_scalar
+from pijit.core.graph.types import FLAG, FLOAT, WORD, Array
 
 VECTOR = Array(np.dtype("d"), 1, "C")
 STRIDED = Array(np.dtype("d"), 1, "A")
-F8 = numpy_scalar(np.dtype("d"))
 
 
 def ufunc(b, kind, function, types, *args, exit):

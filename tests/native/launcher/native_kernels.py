@@ -97,11 +97,6 @@ class native_kernel:
         return self._compiled.address
 
 
-def address_of(kernel):
-    """The address of a native kernel."""
-    return kernel.address
-
-
 def launcher(kernel, inputs, exits, width=6, words=FRAME_WORDS, output_word=40, **options):
     """A launcher without guards for a native kernel, an address or a Python kernel."""
     code = getattr(kernel, "address", kernel)

@@ -14,7 +14,7 @@ INT, FLOAT, BOOL, OBJECT, ARRAY, LIST, TUPLE, DICT = -1, -2, -3, -4, -5, -6, -7,
 ANY, ANY_HELD = -11, -12
 NOT_IMPLEMENTED = 1
 DOUBLE = np.dtype("d").num
-CONTIGUOUS, WRITEABLE = 1, 0x400
+CONTIGUOUS = 1
 
 
 def call(table, name, *operands):

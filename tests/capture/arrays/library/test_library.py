@@ -48,7 +48,6 @@ CALLS = (
     "np.shape(2.5), np.size(x[0, 0]), np.ndim(x.sum()), np.ndim(7)",
     "x[:, [0, 1]]", "x[[1, 0], 1:3]", "x[1:, x[0] > 1]", "x[..., ::2, [0, 2]]", "x.sum() ** 2, x[0, 1] ** 0.5",
 )
-MAY_WARN = (RuntimeWarning, DeprecationWarning)
 
 
 def around(call):
