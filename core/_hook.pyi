@@ -28,6 +28,9 @@ class Unbound:
 UNBOUND: Unbound
 """The mark of a local, cell or free variable without a value in the list that on_miss gets."""
 
+MOST_INPUTS: int
+"""The largest number of inputs of a kernel that runs without a frame."""
+
 def mark(code: CodeType, cache: Optional[EntryCache], on_miss: OnMiss) -> None:
     """Send the frames of a code object through an entry cache and `on_miss`; replaces an earlier mark.
 

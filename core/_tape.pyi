@@ -5,6 +5,9 @@ import numpy as np
 
 Run = Callable[..., Any]
 
+MOST_OPERANDS: int
+"""The largest number of operands that get adjoints."""
+
 def plain_run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a function; sweeps that get this as `run` are done in C where values allow it."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterable, Optional, Tuple
 
+from pijit.core._hook import MOST_INPUTS
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.capture.build import cost_model
 from pijit.core.capture.build.guards import launch_arguments, rebase
@@ -18,8 +19,6 @@ from pijit.core.capture.values.provenance import Root
 from pijit.core.graph.ops import NEEDS_FRAME
 from pijit.core.kernel.compile import Kernel
 from pijit.core.named_tuples import NamedTuple
-
-MOST_INPUTS = 32
 
 
 class FramelessStart(NamedTuple):

@@ -15,8 +15,8 @@ from pijit.core.graph.ops import CALLS_LIBRARY, DIVIDES, OPS, SYMBOLS
 from pijit.core.named_tuples import NamedTuple
 
 SHIFT = ABI_NUMBERS["CAUSE_SHIFT"]
-MOST = 2 ** 15 - 1
-"""The largest number of a cause, as 15 bits are left for it. Further causes are not counted."""
+MOST = ABI_NUMBERS["MOST_CAUSES"]
+"""The largest number of a cause. Further causes are not counted."""
 
 
 class Cause(NamedTuple):

@@ -12,6 +12,7 @@ from pijit.core.pythons import why_not_python
 if TYPE_CHECKING or why_not_python() is None:
     from pijit.core._hook import set_recording
     from pijit.core._tape import (
+        MOST_OPERANDS,
         Memory,
         Rule,
         Tape,
@@ -40,6 +41,7 @@ else:
             self.args = args
 
     Memory = Tape = Rule
+    MOST_OPERANDS = 0
 
     def plain_run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """A plain call."""
@@ -54,6 +56,7 @@ else:
     set_instrumented = is_instrumented = overlaps_itself = set_recording = set_tapes = user_place = _last
 
 __all__ = [
-    "Memory", "Rule", "Tape", "attribute_helper", "call_helper", "forget_rewritten", "is_instrumented", "load_helper",
-    "operator_helper", "overlaps_itself", "plain_run", "remember_rewritten", "set_instrumented", "set_recording",
-    "set_tapes", "site_helper", "store_attribute_helper", "store_slot_helper", "truth_helper", "user_place"]
+    "MOST_OPERANDS", "Memory", "Rule", "Tape", "attribute_helper", "call_helper", "forget_rewritten",
+    "is_instrumented", "load_helper", "operator_helper", "overlaps_itself", "plain_run", "remember_rewritten",
+    "set_instrumented", "set_recording", "set_tapes", "site_helper", "store_attribute_helper", "store_slot_helper",
+    "truth_helper", "user_place"]

@@ -7,10 +7,7 @@ from typing import Any, Optional
 
 from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS
 from pijit.core.graph.derivatives.table import FunctionRule
-from pijit.core.tape.native import Rule
-
-MOST_OPERANDS = 4
-"""The most operands that get adjoints."""
+from pijit.core.tape.native import MOST_OPERANDS, Rule
 
 
 def rule_of(known: Any, callee: Any) -> Optional[Rule]:

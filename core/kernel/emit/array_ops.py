@@ -167,7 +167,8 @@ def require_fit(emitter: KernelEmitter, leaving: Op, op: Op, shapes: Sequence[Se
 
 # ---- ufuncs ----
 
-_FRESH, _EXACT, _PART, _LEAST = 1, 2, 4, 256  # flags of the runtime's ufunc
+_FRESH, _EXACT, _PART = ABI_NUMBERS["UFUNC_FRESH"], ABI_NUMBERS["UFUNC_EXACT"], ABI_NUMBERS["UFUNC_PART"]
+_LEAST = ABI_NUMBERS["UFUNC_LEAST"]
 
 
 def _may_share(op: Op) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 
+from pijit.core._launcher import ABI_NUMBERS
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Array, numpy_scalar
 from pijit.core.kernel.emit.array_values import memory_code
@@ -21,7 +22,8 @@ STEPS: Dict[Tuple[np.ufunc, str], str] = {
     for kind, letter in (("i", "i"), ("u", "u"), ("f", "f"))}
 """The intrinsic that combines two values, by ufunc and kind of number. Integers wrap, as in NumPy's arrays."""
 
-HALF_SCANS: Dict[np.ufunc, int] = {np.add: 0, np.multiply: 1}
+HALF_SCANS: Dict[np.ufunc, int] = {np.add: ABI_NUMBERS["HALF_SCAN_ADD"],
+                                   np.multiply: ABI_NUMBERS["HALF_SCAN_MULTIPLY"]}
 """The number of the runtime's scan of float16, by ufunc."""
 
 

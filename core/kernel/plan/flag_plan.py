@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import List, Optional, Sequence, Tuple
 
+from pijit.core._launcher import ABI_NUMBERS
 from pijit.core.graph.ir import Op
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.passes.fusion import can_report, raises_flags
@@ -21,7 +22,7 @@ from pijit.core.named_tuples import NamedTuple
 
 LISTENING = 1 | 2 | 4 | 8
 """The mask of all floating-point flags. The runtime leaves out those that np.errstate ignores."""
-ALWAYS_CHECKED = 4
+ALWAYS_CHECKED = ABI_NUMBERS["ALWAYS_CHECKED_SHIFT"]
 """The shift in a mask for flags that the runtime does not leave out."""
 
 

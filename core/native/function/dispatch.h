@@ -17,6 +17,9 @@ typedef struct {
     Py_ssize_t nkeywords;
 } Arguments;
 
+/* The largest number of inputs of a kernel that runs without a frame. Python has it as pijit.core._hook.MOST_INPUTS. */
+#define MOST_INPUTS 32
+
 /* After PATIENCE calls in a row that found nothing worth a kernel, only every PATIENCE-th call asks the cache. */
 #define PATIENCE 64
 

@@ -8,7 +8,6 @@
 #include "function/tiering/pace_inl.h"
 
 #define MOST_SLOTS 64
-#define MOST_INPUTS 32
 
 static void
 fetched_release(Fetched *fetched)

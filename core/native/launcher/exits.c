@@ -1,10 +1,9 @@
 /* Exits: the parts of a launcher's answer that are not inlined. */
 #include "launcher/exits.h"
 #include "cpython/eval_breaker/eval_breaker.h"
+#include "launcher/abi.h"
 #include "launcher/answers.h"
 #include "launcher/marshal/outputs_inl.h"
-
-#define MOST_CAUSES 32767
 
 /* The number of loop iterations of a re-entry before it left with this answer. */
 static long long

@@ -57,7 +57,8 @@ module_fill(PyObject *module)
 {
     if (run_ready() < 0 || PyType_Ready(&Operator_Type) < 0 || PyType_Ready(&Access_Type) < 0
         || PyType_Ready(&Callees_Type) < 0 || module_add_type(module, "Tape", &Tape_Type) < 0
-        || module_add_type(module, "Memory", &Memory_Type) < 0 || module_add_type(module, "Rule", &Rule_Type) < 0) {
+        || module_add_type(module, "Memory", &Memory_Type) < 0 || module_add_type(module, "Rule", &Rule_Type) < 0
+        || PyModule_AddIntConstant(module, "MOST_OPERANDS", MOST_OPERANDS) < 0) {
         return -1;
     }
     return module_add(module, "plain_run", plain_run);

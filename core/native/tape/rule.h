@@ -4,6 +4,7 @@
 
 #include "numpy_api.h"
 
+/* The largest number of operands that get adjoints. Python has it as pijit.core._tape.MOST_OPERANDS. */
 #define MOST_OPERANDS 4
 
 /* An elementwise function has partials alone, a function over whole arrays has a vjp. A function with neither has a

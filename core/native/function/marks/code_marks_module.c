@@ -247,7 +247,8 @@ marks_module(struct PyModuleDef *definition, const ModuleType *more)
         return NULL;
     }
     if (PyModule_AddFunctions(module, marks_methods) < 0 || module_add(module, "UNBOUND", unbound) < 0
-        || module_add_types(module, marks_types) < 0 || module_add_types(module, more) < 0) {
+        || PyModule_AddIntConstant(module, "MOST_INPUTS", MOST_INPUTS) < 0 || module_add_types(module, marks_types) < 0
+        || module_add_types(module, more) < 0) {
         Py_CLEAR(module);
     }
     return module;

@@ -6,17 +6,13 @@
 #include "runtime/iteration/iteration_order.h"
 #include <numpy/ufuncobject.h>
 
-#define UFUNC_FRESH 1     /* the outputs were allocated for these inputs; otherwise they are out= operands */
-#define UFUNC_EXACT 2     /* bits do not depend on strides */
-#define UFUNC_PART 4      /* the operands are parts of those of the operation */
-#define UFUNC_LEAST 256   /* factor of `least` in the word that also holds the flags */
 #define SHARED_ALIGN 1024 /* elements; vector code needs no remainder loop for a multiple */
 
 typedef struct {
     PyUFuncGenericFunction function;
     void *data;
     int nin, nargs;
-    int flags;
+    int flags;     /* UFUNC_FRESH and others of abi_numbers.inc; without FRESH, outputs are out= operands */
     int64_t least; /* the least amount of work that threads share; 0: never */
     Operand operands[NEST_MAXOPS];
     int cast[NEST_MAXOPS]; /* whether NumPy converts the operand, in a buffer for each piece */

@@ -80,10 +80,6 @@ flags_listened(void)
     return listened;
 }
 
-/* Bits above the flags of a mask: flags that a kernel checks whatever NumPy's current state is. It does so in a block
- * that sets another state. */
-#define ALWAYS_CHECKED_SHIFT 4
-
 /* The flags of a mask that np.errstate does not ignore. */
 int64_t
 runtime_flags_listened(int64_t mask)

@@ -14,8 +14,6 @@
 
 #define QUIET 0x200u /* the bit of a NaN that raises no flag */
 
-enum { ADDS, MULTIPLIES }; /* operations */
-
 static int
 half_is_nan(npy_half number)
 {
@@ -63,7 +61,7 @@ runtime_half_scan(int64_t operation, int64_t out, int64_t source, int64_t stride
     if (half_is_nan(results[0])) {
         return 1;
     }
-    npy_intp done = (operation == MULTIPLIES ? products_scan : sums_scan)(results, numbers, stride, count);
+    npy_intp done = (operation == HALF_SCAN_MULTIPLY ? products_scan : sums_scan)(results, numbers, stride, count);
     for (npy_intp i = done; i < count; i++) {
         if (half_is_nan(*(const npy_half *)(numbers + i * stride))) {
             return 1;
