@@ -59,7 +59,7 @@ continuation_vectorcall(PyObject *object, PyObject *const *args, size_t nargsf, 
 {
     Continuation *self = (Continuation *)object;
     if (PyVectorcall_NARGS(nargsf) != 1 || names != NULL) {
-        PyErr_SetString(PyExc_TypeError, "the rest of a call takes its state");
+        PyErr_SetString(PyExc_TypeError, "a continuation takes the state of its call");
         return NULL;
     }
     const char *why_not = continuation_why_not(self, args[0]);

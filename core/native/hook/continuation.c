@@ -98,7 +98,7 @@ continuation_run(PyObject *object, PyObject *state)
     return shadow_run(tstate, frame, self->code);
 }
 
-VECTORCALL_WITH_ONE_ARGUMENT(continuation_vectorcall, continuation_run, "the rest of a call takes its state")
+VECTORCALL_WITH_ONE_ARGUMENT(continuation_vectorcall, continuation_run, "a continuation takes the state of its call")
 
 /* Up to CPython 3.7. The caller has counted a level of recursion, which the continuation itself would not cost. */
 static PyObject *

@@ -285,7 +285,7 @@ timing_prefers_bytecode(Launcher *self)
         loop_timing_tick(timing);
     }
     int plain = timing->plain;
-    timing->declined += plain;
+    timing->misses += plain;
     if (timing->state == LOOP_LOST) {
         self->enabled = 0;
         Py_CLEAR(self->prepare);

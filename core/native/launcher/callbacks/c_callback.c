@@ -75,7 +75,7 @@ parts_fit(const CCallback *self, Py_ssize_t nplaces)
         PyErr_SetString(PyExc_ValueError, "the guard programs do not fetch the inputs of the launcher");
         return 0;
     }
-    if (nplaces > MOST_INPUTS || self->nroots > MOST_ROOTS || self->first < 0 || self->count < 0
+    if (nplaces > CALLBACK_INPUTS || self->nroots > CALLBACK_ROOTS || self->first < 0 || self->count < 0
         || self->first + self->count > self->nroots) {
         PyErr_SetString(PyExc_ValueError, "a callback has too many variables or inputs");
         return 0;
@@ -174,7 +174,7 @@ c_callback_dealloc(CCallback *self)
         Py_XDECREF(self->roots[--self->nroots]);
     }
     for (int i = 0; i < CALLBACK_ARRAYS; i++) {
-        Py_XDECREF(self->spare[i]);
+        Py_XDECREF(self->kept_arrays[i]);
     }
     PyMem_Free(self->roots);
     PyMem_Free(self->places);

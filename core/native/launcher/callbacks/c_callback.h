@@ -8,8 +8,8 @@
 #include "numpy_api.h"
 
 #define CALLBACK_ARRAYS 2
-#define MOST_INPUTS 64
-#define MOST_ROOTS 128
+#define CALLBACK_INPUTS 64
+#define CALLBACK_ROOTS 128
 
 typedef struct CSignature CSignature;
 
@@ -25,11 +25,11 @@ typedef struct {
     PyObject *globals, *builtins; /* owned: dicts */
     PyObject **roots;             /* owned; items owned, or NULL: the variables that a frame of the function starts with */
     Py_ssize_t nroots;
-    Py_ssize_t first, count;          /* the roots that are the arguments of a call */
-    Py_ssize_t *places;               /* owned: for each input of the kernel the number of the argument that it is, or -1 */
-    PyObject *spare[CALLBACK_ARRAYS]; /* owned, or NULL: arrays of earlier calls that nobody else refers to */
-    PyObject *error;                  /* owned, or NULL: the exception that the main thread is going to raise */
-    int left, rest;                   /* calls in a row that the kernel left; next calls that do not try it */
+    Py_ssize_t first, count; /* the roots that are the arguments of a call */
+    Py_ssize_t *places;      /* owned: for each input of the kernel the number of the argument that it is, or -1 */
+    PyObject *kept_arrays[CALLBACK_ARRAYS]; /* owned, or NULL: arrays of earlier calls that nobody else refers to */
+    PyObject *error;                        /* owned, or NULL: the exception that the main thread is going to raise */
+    int left, rest;                         /* calls in a row that the kernel left; next calls that do not try it */
     long long calls, kernel_calls;
 } CCallback;
 

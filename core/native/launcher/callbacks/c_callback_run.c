@@ -110,7 +110,7 @@ static int
 numbers_run(CCallback *self, const double *numbers, double *number)
 {
     int64_t frame[MOST_WORDS];
-    PyObject *fetched[MOST_INPUTS]; /* items owned */
+    PyObject *fetched[CALLBACK_INPUTS]; /* items owned */
     PyObject **next = fetched;
     int64_t *words = frame + FIRST_INPUT_WORD;
     int fits = 1;
@@ -168,8 +168,8 @@ inputs_launch(CCallback *self, PyObject *const *inputs, Py_ssize_t count, PyObje
 int
 callback_kernel(CCallback *self, PyObject *const *arguments, PyObject **result)
 {
-    PyObject *roots[MOST_ROOTS];   /* borrowed */
-    PyObject *inputs[MOST_INPUTS]; /* items owned */
+    PyObject *roots[CALLBACK_ROOTS];   /* borrowed */
+    PyObject *inputs[CALLBACK_INPUTS]; /* items owned */
 
     self->calls++;
     *result = NULL;

@@ -64,8 +64,8 @@ array_fits(PyObject *array, npy_intp size)
 static PyObject *
 array_take(CCallback *self, int place, npy_intp size)
 {
-    PyObject *array = self->spare[place]; /* owned, given away */
-    self->spare[place] = NULL;
+    PyObject *array = self->kept_arrays[place]; /* owned, given away */
+    self->kept_arrays[place] = NULL;
     if (array_fits(array, size)) {
         return array;
     }
@@ -78,8 +78,8 @@ array_take(CCallback *self, int place, npy_intp size)
 static void
 array_give(CCallback *self, int place, PyObject *array, int computed)
 {
-    if (computed && self->spare[place] == NULL && array != NULL && Py_REFCNT(array) == 1) {
-        self->spare[place] = array;
+    if (computed && self->kept_arrays[place] == NULL && array != NULL && Py_REFCNT(array) == 1) {
+        self->kept_arrays[place] = array;
     }
     else {
         Py_XDECREF(array);

@@ -18,7 +18,7 @@ window_open(LoopTiming *self, const void *running, int plain)
     self->running = running;
     self->plain = plain;
     self->calls = self->window;
-    self->declined = 0;
+    self->misses = 0;
     self->start = now_ns();
 }
 
@@ -62,7 +62,7 @@ window_size(LoopTiming *self, int64_t ns)
 static void
 window_close(LoopTiming *self, const void *running)
 {
-    int64_t ns = now_ns() - self->start - (int64_t)self->declined * MISS_NS;
+    int64_t ns = now_ns() - self->start - (int64_t)self->misses * MISS_NS;
     loop_windows++;
     if (self->window == 0) {
         window_size(self, ns);

@@ -25,7 +25,7 @@ typedef struct {
     int calls;           /* calls of the clock: so far while waiting, then those left in the window */
     int window;          /* calls of the clock per window */
     int restarts;        /* windows that were given up because another run came in between */
-    int declined;        /* calls of launchers in a window of bytecode, whose cost is subtracted */
+    int misses;          /* calls of launchers in a window of bytecode, whose cost is subtracted */
     int64_t start;       /* ns at which the window began */
     const void *running; /* the run of linked code (launch_api.h); only its identity is used */
     Comparison windows;
