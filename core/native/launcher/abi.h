@@ -74,7 +74,6 @@ int owned_push(OwnedList *owned, PyObject *object);
 
 void owned_clear(OwnedList *owned);
 
-int64_t scalar_load(const void *source, int typenum);
 void scalar_store(void *target, int typenum, int64_t word);
 
 /* The word of a NumPy scalar of such a dtype, or the two words of a complex one. */

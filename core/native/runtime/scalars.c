@@ -6,7 +6,8 @@
 #include <numpy/arrayscalars.h>
 #include <string.h>
 
-int64_t
+/* The word of the scalar in memory; the first word of a complex one. */
+static int64_t
 scalar_load(const void *source, int typenum)
 {
     double value;

@@ -32,7 +32,8 @@ owner_of(PyArrayObject *x)
     return PyErr_Occurred() ? NULL : x;
 }
 
-void
+/* The first byte of an array, and the one after its last. */
+static void
 array_bounds(PyArrayObject *x, char **low, char **high)
 {
     *low = *high = PyArray_BYTES(x);

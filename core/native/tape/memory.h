@@ -36,9 +36,6 @@ void memory_forget(Memory *self);
 /* The array at the end of the chain of bases, borrowed from `x`. NULL with an exception set. */
 PyArrayObject *owner_of(PyArrayObject *x);
 
-/* The first byte of an array, and the one after its last. */
-void array_bounds(PyArrayObject *x, char **low, char **high);
-
 /* Whether two elements may share memory, as in broadcast arrays and sliding windows. */
 int overlaps_itself(PyArrayObject *x);
 

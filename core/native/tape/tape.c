@@ -26,8 +26,9 @@ tape_number(const Tape *self, PyObject *x)
     return at >= 0 ? &self->numbers[at] : NULL;
 }
 
-Memory *
-tape_memory_known(const Tape *self, PyArrayObject *x)
+/* The record of the memory of an array, borrowed from the tape. NULL if there is none, or with an exception set. */
+static Memory *
+memory_known(const Tape *self, PyArrayObject *x)
 {
     PyArrayObject *owner = owner_of(x);
     Py_ssize_t at = owner != NULL ? pointer_map_get(&self->memory_at, owner) : -1;
@@ -95,7 +96,7 @@ tape_active(Tape *self, PyObject *x)
     if (!PyArray_Check(x)) {
         return pointer_map_get(&self->number_at, x) >= 0;
     }
-    const Memory *memory = tape_memory_known(self, (PyArrayObject *)x);
+    const Memory *memory = memory_known(self, (PyArrayObject *)x);
     return memory != NULL ? memory->active && tape_carries(self, x) : PyErr_Occurred() ? -1 : 0;
 }
 
@@ -158,7 +159,7 @@ tape_adjoint(Tape *self, PyObject *x)
 {
     PyObject *adjoint = Py_None; /* borrowed */
     if (PyArray_Check(x)) {
-        Memory *memory = tape_memory_known(self, (PyArrayObject *)x);
+        Memory *memory = memory_known(self, (PyArrayObject *)x);
         if (memory != NULL && memory->active && memory->shadow != NULL) {
             return memory_shadow(memory, (PyArrayObject *)x);
         }
@@ -178,7 +179,7 @@ PyObject *
 tape_value(const Tape *self, PyObject *x)
 {
     if (PyArray_Check(x)) {
-        const Memory *memory = tape_memory_known(self, (PyArrayObject *)x);
+        const Memory *memory = memory_known(self, (PyArrayObject *)x);
         if (memory != NULL) {
             return memory_value(memory, (PyArrayObject *)x);
         }

@@ -40,10 +40,8 @@ int tape_active(Tape *self, PyObject *x);
 /* Make a number or an array active if it can carry an adjoint: 0, or -1 with an exception set. */
 int tape_start(Tape *self, PyObject *x);
 
-/* What the tape knows about the memory of an array, borrowed from the tape; tape_memory makes it if there is none,
- * tape_memory_known gives NULL then, too. NULL with an exception set. */
+/* The record of the memory of an array, borrowed from the tape; it is made if there is none. NULL with an exception set. */
 Memory *tape_memory(Tape *self, PyArrayObject *x);
-Memory *tape_memory_known(const Tape *self, PyArrayObject *x);
 
 /* The record of an active number, borrowed until the next number becomes active; NULL: not active. */
 Number *tape_number(const Tape *self, PyObject *x);

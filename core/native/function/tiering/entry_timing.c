@@ -89,10 +89,10 @@ timing_subject(PyObject *payload)
     return self->state == LOST ? Py_None : self->payload;
 }
 
-RunSide
-timing_next(PyObject *payload)
+/* The side that a call runs. */
+static RunSide
+next_side(const EntryTiming *self)
 {
-    EntryTiming *self = (EntryTiming *)payload;
     return self->busy && self->state != LOST ? self->inside : self->next;
 }
 
@@ -100,7 +100,7 @@ void
 timing_start(TimedRun *run, PyObject *payload)
 {
     EntryTiming *self = (EntryTiming *)payload;
-    run->side = timing_next(payload);
+    run->side = next_side(self);
     if (self->busy) {
         return;
     }

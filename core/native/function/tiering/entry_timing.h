@@ -24,7 +24,6 @@ extern PyTypeObject EntryTiming_Type;
 
 /* entry_timing.c: the same as the functions of entry_timing_inl.h, for an EntryTiming or a run of one. */
 PyObject *timing_subject(PyObject *timing);
-RunSide timing_next(PyObject *timing);
 void timing_start(TimedRun *run, PyObject *timing);
 void timing_finish(TimedRun *run, int succeeded);
 

@@ -12,14 +12,7 @@ timing_payload(PyObject *payload)
     return Py_TYPE(payload) == &EntryTiming_Type ? timing_subject(payload) : payload;
 }
 
-/* The side that a call runs for a payload: the next side of an EntryTiming; RUN_UNTIMED for other payloads. */
-static inline RunSide
-timing_side(PyObject *payload)
-{
-    return Py_TYPE(payload) == &EntryTiming_Type ? timing_next(payload) : RUN_UNTIMED;
-}
-
-/* Start the clock for a payload, on the side that timing_side tells. `run` is filled in any case. */
+/* Start the clock for a payload, on the next side of an EntryTiming; for other payloads `run` says RUN_UNTIMED. */
 static inline void
 timing_begin(TimedRun *run, PyObject *payload)
 {

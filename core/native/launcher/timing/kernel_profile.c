@@ -118,7 +118,7 @@ profile_of(Launcher *launcher)
     return self;
 }
 
-void
+static void
 kernel_run_begin(KernelRun *run, Launcher *launcher, int64_t bytes_in)
 {
     KernelProfile *self = run->profile = profile_of(launcher);
@@ -155,7 +155,8 @@ timed_run_note(KernelProfile *self, int64_t ns, int64_t bytes_in)
     }
 }
 
-void
+/* `missed`: the kernel did nothing. */
+static void
 kernel_run_end(KernelRun *run, int64_t bytes_out, int missed)
 {
     KernelProfile *self = run->profile;

@@ -32,15 +32,12 @@ typedef struct {
     Span span;
 } KernelRun;
 
-/* Around a run of a kernel while profiling is on. An exception that is set stays set. `missed`: the kernel did nothing. */
-void kernel_run_begin(KernelRun *run, Launcher *launcher, int64_t bytes_in);
-void kernel_run_end(KernelRun *run, int64_t bytes_out, int missed);
-
-/* As kernel_run_begin and kernel_run_end, for a machine code kernel with this frame, which has returned `id`. */
+/* Around a run of a machine code kernel with this frame, which has returned `id`, while profiling is on. An exception
+ * that is set stays set. */
 void frame_run_begin(KernelRun *run, Launcher *launcher, const int64_t *frame);
 void frame_run_end(KernelRun *run, const Launcher *launcher, const int64_t *frame, int64_t id);
 
-/* As kernel_run_begin and kernel_run_end, for a Python kernel: `answer` is its result, or NULL with an exception set. */
+/* The same for a Python kernel: `answer` is its result, or NULL with an exception set. */
 void python_run_begin(KernelRun *run, Launcher *launcher, PyObject *const *fetched);
 void python_run_end(KernelRun *run, PyObject *answer);
 
