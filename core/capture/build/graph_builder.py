@@ -21,7 +21,7 @@ from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter import exceptions
 from pijit.core.capture.interpreter.exceptions import caught_edges
 from pijit.core.capture.interpreter.interpreter import AbstractInterpreter
-from pijit.core.capture.models.protocol import SomeAbstract
+from pijit.core.capture.models.protocol import AnalysedCallee, SomeAbstract
 from pijit.core.capture.models.stdlib import context_managers
 from pijit.core.capture.state.edges import RAISE, RETURN, TransferKind, edges_of, outcome_edges
 from pijit.core.capture.state.frame_state import FrameState, has_generator, rooted_stack
@@ -296,9 +296,10 @@ class GraphBuilder(AbstractInterpreter):
         """What identifies a virtual object among those that the same exit makes."""
         return virtual.token
 
-    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, borrowed: List[int]) -> Abstract:
+    def enter(self, analysis: AnalysedCallee, context: CaptureContext, entry: FrameState,
+              borrowed: List[int]) -> Abstract:
         """Build the body of an inlined callee; returns the result of the call."""
-        return analysis.build_into(self, context, entry, borrowed)  # type: ignore[no-any-return]
+        return analysis.build_into(self, context, entry, borrowed)
 
     def _terminator(self, arms: Dict[int, Any]) -> Any:
         if len(arms) == 1:

@@ -40,7 +40,7 @@ from pijit.core.capture.models import operators
 from pijit.core.capture.models.iteration import comprehensions
 from pijit.core.capture.models.objects.special_methods import method_called
 from pijit.core.capture.models.predicted_exceptions import predict_exception
-from pijit.core.capture.models.protocol import SomeAbstract
+from pijit.core.capture.models.protocol import AnalysedCallee, SomeAbstract
 from pijit.core.capture.models.stdlib import context_managers
 from pijit.core.capture.profile.range_unrolling import CapturePoint
 from pijit.core.capture.state.edges import FALL, ExceptionEdge, Transfer
@@ -72,7 +72,7 @@ REASON_OF.update(dict.fromkeys(TRY_AND_WITH, "PJ206"))
 """More specific reasons than PJ202 for instructions that never have a handler."""
 
 
-HANDLERS: Dict[str, Callable[[Any, Instr], None]] = {
+HANDLERS: Dict[str, Callable[[AbstractInterpreter, Instr], None]] = {
     name[3:]: function for module in (
         attributes, branches, calls, container_literals, deletions, exceptions, formatting, function_making, imports,
         loops, match, stack_moves, stores, subscripts, variables, with_statements)
@@ -181,7 +181,8 @@ class AbstractInterpreter:
         """Whether two objects from outside are identical; a guard ensures it."""
         return left.sample is right.sample
 
-    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, borrowed: List[int]) -> Abstract:
+    def enter(self, analysis: AnalysedCallee, context: CaptureContext, entry: FrameState,
+              borrowed: List[int]) -> Abstract:
         """The result of an inlined call of ``analysis``'s function, with context ``context`` and entry state ``entry``.
 
         ``borrowed`` are the caller's tokens of the virtual objects in that state, see `lend`.

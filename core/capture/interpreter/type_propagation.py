@@ -9,6 +9,7 @@ from pijit.core.capture.interpreter import exceptions
 from pijit.core.capture.interpreter.interpreter import AbstractInterpreter
 from pijit.core.capture.models.containers.constructions import shared
 from pijit.core.capture.models.objects.materialize import made_object
+from pijit.core.capture.models.protocol import AnalysedCallee
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.base import raised_in
@@ -60,10 +61,10 @@ class TypePropagator(AbstractInterpreter):
     def segment_input(self, root: Any, type: Type) -> Value:
         return Value(-1, type)
 
-    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, borrowed: List[int]) -> Abstract:
+    def enter(self, analysis: AnalysedCallee, context: CaptureContext, entry: FrameState,
+              borrowed: List[int]) -> Abstract:
         outcomes = analysis.outcomes
         if len(outcomes) > 1:
             return CallOutcomes(dict(enumerate(outcomes)), analysis.name)
         self.state.locals.update(outcomes[0].written)
-        result: Abstract = outcomes[0].result
-        return result
+        return outcomes[0].result

@@ -38,6 +38,16 @@ else:
 SomeAbstract = TypeVar("SomeAbstract", bound=Abstract)
 
 
+class AnalysedCallee(Protocol):
+    """The analysis of a function that is inlined: its name, and the outcomes of the call."""
+
+    name: str
+    outcomes: List[CallOutcome]
+
+    def build_into(self, parent: Any, context: CaptureContext, entry: FrameState, borrowed: List[int]) -> Abstract:
+        """Build the body into the graph of the caller's builder; returns the result of the call."""
+
+
 class Interpreter(Protocol):
     """An interpreter of one instruction over abstract values.
 
@@ -120,7 +130,8 @@ class Interpreter(Protocol):
     def either(self, flag: Value, one: CallOutcome, other: CallOutcome) -> Dict[int, CallOutcome]:
         """The outcomes of a call, by slot: ``one`` if the FLAG is true, else ``other``."""
 
-    def enter(self, analysis: Any, context: CaptureContext, entry: FrameState, borrowed: List[int]) -> Abstract:
+    def enter(self, analysis: AnalysedCallee, context: CaptureContext, entry: FrameState,
+              borrowed: List[int]) -> Abstract:
         """The result of an inlined call of ``analysis``'s function, with context ``context`` and entry state ``entry``.
 
         ``borrowed`` are the caller's tokens of the virtual objects in that state, see `lend`.
