@@ -15,6 +15,7 @@ import numpy as np
 
 from pijit.core.graph.derivatives import FUNCTIONS
 from pijit.core.graph.derivatives.adjoints import spread
+from pijit.core.graph.derivatives.reductions import SCANS
 from pijit.core.tape import operations
 from pijit.core.tape.attributes import (
     attribute,
@@ -337,7 +338,7 @@ def _soft_maximum(ufunc: Any, r: Any, a: Any, axis: Any, keepdims: bool) -> Any:
 
 @handles("accumulate")
 def _ufunc_accumulate(ufunc: Any, a: Any, axis: int = 0, *rest: Any, **kwargs: Any) -> Any:
-    known = {np.add: np.cumsum, np.multiply: np.cumprod}.get(ufunc)
+    known = SCANS.get(ufunc)
     run = functools.partial(ufunc.accumulate, a, axis, *rest, **kwargs)
     if known is None or rest or kwargs:
         return _tainted(ufunc.accumulate, (a, axis) + rest, kwargs) if reached(a) else run()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from pijit.core.graph.derivatives.adjoints import (
 from pijit.core.graph.derivatives.table import FIRST, NEW, attribute, cut, derivative
 
 Adjoints = Tuple[Any, ...]
+SCANS: Dict[Any, Any] = {np.add: np.cumsum, np.multiply: np.cumprod}
+"""By ufunc, the function with a rule that does the same as its method ``accumulate``."""
 
 
 @derivative(np.sum, method="sum", result=NEW)

@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple
 import numpy as np
 
 from pijit.core.graph.derivatives import FUNCTIONS, FunctionRule
+from pijit.core.graph.derivatives.reductions import SCANS
 from pijit.core.graph.derivatives.table import METHOD_CALLS, MOVED, NEW, PRODUCT
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.library import resolve
@@ -18,7 +19,6 @@ from pijit.core.graph.ops import CONVERTS
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.named_tuples import NamedTuple
 
-_SCANS: Dict[Any, Any] = {np.add: np.cumsum, np.multiply: np.cumprod}
 
 class LibraryCall(NamedTuple):
     """A call of a library function.
@@ -56,7 +56,7 @@ def any_call(op: Op) -> Optional[LibraryCall]:
 
 
 def _scan(op: Op) -> Optional[LibraryCall]:
-    function = _SCANS.get(op.attrs["ufunc"])
+    function = SCANS.get(op.attrs["ufunc"])
     return None if function is None else LibraryCall(function, tuple(op.args), options=(("axis", -1),))
 
 
