@@ -168,6 +168,19 @@ WAYS["white"] = functools.partial(amp.custom_mixed_precision, white_list=[nn.Den
 WAYS["black"] = functools.partial(amp.custom_mixed_precision, black_list=[nn.Dense, nn.LayerNorm])
 
 
+def casts_report():
+    """Whether NumPy reports an overflow of a cast, as it does since 1.24."""
+    try:
+        with np.errstate(over="raise"):
+            np.array([1e6], np.float32).astype(np.float16)
+    except FloatingPointError:
+        return True
+    return False
+
+
+CASTS_REPORT = casts_report()
+
+
 def mixed_network(name, way):
     ms.set_seed(4)
     make, x = NETWORKS[name]
@@ -241,8 +254,13 @@ def test_an_error_in_a_jitted_cell_leaves_its_parameters_alone():
         step(ms.Tensor(X))
         with pytest.raises(ValueError):
             step(ms.Tensor(X[:, :2].copy()))
-        with np.errstate(over="raise"), pytest.raises(FloatingPointError):
-            step(ms.Tensor(X * np.float32(1e5)))
+        large = ms.Tensor(X * np.float32(1e5))
+        with np.errstate(over="raise"):
+            if CASTS_REPORT:
+                with pytest.raises(FloatingPointError):
+                    step(large)
+            else:
+                step(large)
         assert layer.weight.asnumpy() is array and array.dtype == np.float32
 
 

@@ -47,7 +47,7 @@ def batch_norm(input_x: Any, running_mean: Any, running_var: Any, weight: Any, b
 def _move(running: Any, towards: Any, momentum: float) -> None:
     """Update a running number in place; gradients do not flow through it."""
     a = running._array
-    a[...] = a * a.dtype.type(1 - momentum) + np.array(towards) * a.dtype.type(momentum)
+    a[...] = a * a.dtype.type(1 - momentum) + np.array(towards, dtype=a.dtype) * a.dtype.type(momentum)
 
 
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
