@@ -33,7 +33,7 @@ _LONGEST_CHAIN = 20
 _STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 
-class _Status:
+class _DeferringThread:
     """The state of this process: the identifier of the thread that deferred signals last."""
 
     deferring = 0
@@ -48,7 +48,7 @@ def signals_deferred() -> _signals.Deferral:
     thread = threading.get_ident()
     if thread != threading.main_thread().ident:
         return _signals.Deferral(None)
-    _Status.deferring = thread
+    _DeferringThread.deferring = thread
     return _signals.Deferral(_with_handlers())
 
 
@@ -61,7 +61,7 @@ def _with_handlers() -> Tuple[int, ...]:
 
 def _forget_in_child() -> None:
     """A child does not have the thread that deferred signals, unless that thread forked."""
-    if _Status.deferring != threading.get_ident():
+    if _DeferringThread.deferring != threading.get_ident():
         _signals.forget()
 
 

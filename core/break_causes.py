@@ -20,10 +20,10 @@ CONSEQUENCES = ("PJ212", "PJ218")
 MAKING_EXCEPTIONS = frozenset(["PJ201", "PJ230"])
 HANDLER, NO_FORM, UNCAPTURED, UNSEEN, RAISED = "PJ206", "PJ202", "PJ203", "PJ218", "PJ221"
 
-Found = Tuple[int, Break]
+FoundBreak = Tuple[int, Break]
 
 
-def break_causes(results: Sequence[Capture], breaks: Sequence[Found]) -> List[Found]:
+def break_causes(results: Sequence[Capture], breaks: Sequence[FoundBreak]) -> List[FoundBreak]:
     """The breaks without those that follow from others.
 
     A break is a consequence if one version of an instruction knows nothing of its operands and another version is
@@ -42,7 +42,7 @@ def _source_of(instr: Any) -> Tuple[Any, ...]:
     return (instr.lineno, instr.opname, repr(instr.value)) if instr.lineno else (instr.index,)
 
 
-def break_reports(result: Capture, filename: str, breaks: Sequence[Found]) -> List[BreakReport]:
+def break_reports(result: Capture, filename: str, breaks: Sequence[FoundBreak]) -> List[BreakReport]:
     """A report per instruction that stays bytecode. For a call it says whether the callee is or could be compiled."""
     instructions, callees, plain = result.cfg.function.instructions, result.callees(), result.uncompiled()
     blocks = result.cfg.flow.block_stack
@@ -58,7 +58,7 @@ def line_of(instructions: Sequence[Any], index: int) -> int:
     return next((one.lineno for one in instructions[index::-1] if one.lineno), 0)
 
 
-def told(instructions: Sequence[Any], breaks: Sequence[Found]) -> List[Found]:
+def told(instructions: Sequence[Any], breaks: Sequence[FoundBreak]) -> List[FoundBreak]:
     """The breaks without those that follow from others on their line, or from the start of their block.
 
     Such breaks are the end of a block, operands that a break has made, and the call that creates a raised exception.
@@ -70,13 +70,13 @@ def told(instructions: Sequence[Any], breaks: Sequence[Found]) -> List[Found]:
             if not (index in raised and error.reason_id in MAKING_EXCEPTIONS)
             and not (error.reason_id in (HANDLER, UNSEEN) and leaves_block(instructions, index))
             and not (error.reason_id == NO_FORM and unbinds_exception(instructions, index, names))]
-    lines: Dict[int, List[Found]] = {
+    lines: Dict[int, List[FoundBreak]] = {
         line: list(found) for line, found in groupby(sorted(kept, key=lambda one: line_of(instructions, one[0])),
                                                      lambda one: line_of(instructions, one[0]))}
     return sorted((found for on_line in lines.values() for found in _said_once(on_line)), key=lambda one: one[0])
 
 
-def _said_once(breaks: List[Found]) -> List[Found]:
+def _said_once(breaks: List[FoundBreak]) -> List[FoundBreak]:
     """The breaks of a line without their consequences, which have no facts to report."""
     plain = [one for one in breaks if one[1].facts or one[1].reason_id not in (HANDLER, UNCAPTURED, UNSEEN)]
     handlers = [one for one in breaks if one[1].reason_id == HANDLER and not one[1].facts]

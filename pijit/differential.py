@@ -24,8 +24,8 @@ from pijit.plain_functions import plain_twin, unbound
 logger = logging.getLogger("pijit")
 
 Effects = Sequence[Tuple[Any, ...]]
-Arguments = Tuple[Tuple[Any, ...], Dict[str, Any]]
-Call = Union[Arguments, Callable[[], Arguments]]
+CallArguments = Tuple[Tuple[Any, ...], Dict[str, Any]]
+GivenCall = Union[CallArguments, Callable[[], CallArguments]]
 
 
 class DifferenceError(AssertionError):
@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
     error: Optional[BaseException]
     trace: Tuple[Tuple[str, str, int], ...]  # function, file and line of each traceback entry
     effects: Tuple[Tuple[Any, ...], ...]  # prints and warnings, in order
-    arguments: Arguments
+    arguments: CallArguments
     state: Dict[str, Any]
     generators: Tuple[Any, ...]  # the state of the global random number generators
 
@@ -60,7 +60,7 @@ class World:
         calls: its calls; globals used by calls that are functions belong to the world, too.
     """
 
-    def __init__(self, function: types.FunctionType, calls: Sequence[Call] = ()) -> None:
+    def __init__(self, function: types.FunctionType, calls: Sequence[GivenCall] = ()) -> None:
         self._function = function
         seen: Set[int] = set()
         names = [_names_used(user, seen) for user in (function,) + tuple(calls)
@@ -100,7 +100,7 @@ class World:
             else:
                 _clear(cell)
 
-    def call(self, callee: Callable[..., Any], call: Call) -> Outcome:
+    def call(self, callee: Callable[..., Any], call: GivenCall) -> Outcome:
         """Call with copies of the arguments while the globals and cells of this world are installed."""
         before = self._read()
         self._write(self._state)
@@ -247,7 +247,7 @@ def _of_kind(kind: str, effects: Effects) -> str:
 
 
 def compare_calls(function: types.FunctionType, jitted: Callable[..., Any],
-                  calls: Sequence[Call], tolerance: float = 0.0) -> List[Outcome]:
+                  calls: Sequence[GivenCall], tolerance: float = 0.0) -> List[Outcome]:
     """Call both functions with each of `calls` in turn, and compare all effects after each call.
 
     Args:

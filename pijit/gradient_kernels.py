@@ -25,7 +25,7 @@ from pijit.core.graph.reverse.errors import Irreversible, TooLarge
 from pijit.core.reasons import reason
 from pijit.core.stance import current
 from pijit.core.tape.host_calls import ALL_MADE, HOST_FUNCTIONS, HostCallError
-from pijit.joint.entry import Form, Found, JointEntry, JointError, Repeat, is_plain, run_entry
+from pijit.joint.entry import JointEntry, JointError, JointResult, Repeat, ResultForm, is_plain, run_entry
 from pijit.joint.generators import generators_of
 from pijit.joint.texts import print_texts
 
@@ -66,7 +66,7 @@ class GradientKernels:
         entries: the joint functions and refusals, with their guards.
     """
 
-    def __init__(self, function: Any, keys: Sequence[Any], limit: Optional[int] = None, form: Form = Form(),
+    def __init__(self, function: Any, keys: Sequence[Any], limit: Optional[int] = None, form: ResultForm = ResultForm(),
                  caller: Optional[_hook.GradientFunction] = None,
                  choose: Optional[Callable[[Sequence[Any], Optional[Tuple[int, ...]]], Tuple[int, ...]]] = None,
                  options: Optional[Dict[str, Any]] = None, show: Optional[Show] = None) -> None:
@@ -119,7 +119,7 @@ class GradientKernels:
         return ALL_MADE, self.how(found[2]), self.entries[found[2]].source
 
     def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], raised: Optional[JointError] = None,
-             probes: bool = False) -> Union[Found, Repeat, None]:
+             probes: bool = False) -> Union[JointResult, Repeat, None]:
         """Value and gradients, or None: the tape is to run this call, as it runs the first ones. A `Repeat` stands for
         None after host calls. ``raised`` is the answer of `usual` to this call. If the call ``probes``, the tape runs
         it in any case."""
@@ -162,7 +162,7 @@ class GradientKernels:
             return reason("PJ510", because="it is traced, or the stance is not the default")
         return ""
 
-    def _call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], probes: bool) -> Union[Found, Repeat, None]:
+    def _call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], probes: bool) -> Union[JointResult, Repeat, None]:
         """`call` for calls that the dispatch in C does not run."""
         if self._binder is None or self._binder.code is not self._function.__code__:
             self._start()
@@ -205,7 +205,7 @@ class GradientKernels:
             self.why = reason("PJ510", because=str(error))
         return False
 
-    def _after_error(self, args: Tuple[Any, ...], raised: JointError) -> Union[Found, Repeat, None]:
+    def _after_error(self, args: Tuple[Any, ...], raised: JointError) -> Union[JointResult, Repeat, None]:
         """What follows when a joint function that the dispatch in C ran has raised."""
         from pijit.core.asynchronous_exceptions import raise_asynchronous
 
@@ -231,7 +231,7 @@ class GradientKernels:
                     part.give_kernel_up()
             self._set_dispatch()
 
-    def _counted(self, number: int, found: Union[Found, Repeat, None]) -> Union[Found, Repeat, None]:
+    def _counted(self, number: int, found: Union[JointResult, Repeat, None]) -> Union[JointResult, Repeat, None]:
         """Count whether a joint function left a call; if it left many, the tape runs such calls from now on."""
         left = found is None or type(found) is Repeat
         self._left[number] = self._left[number] + 1 if left else 0
@@ -270,7 +270,7 @@ class GradientKernels:
         return self._binder.bind(args, kwargs), self._function.__globals__, vars(builtins)
 
     def _run_larger(self, number: int, inputs: Sequence[Any], roots: Tuple[Any, ...],
-                    probes: bool = False) -> Union[Found, Repeat, None]:
+                    probes: bool = False) -> Union[JointResult, Repeat, None]:
         """The result of an entry with checkpoints, where loops would save too much otherwise; or None."""
         for place in range(len(LEVELS)):
             larger = self._larger(number, place, roots)

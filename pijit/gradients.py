@@ -123,10 +123,10 @@ class GradFunction(GradientFunction):
         if not self._compiles:
             return None
         from pijit.gradient_kernels import GradientKernels
-        from pijit.joint.entry import Form
+        from pijit.joint.entry import ResultForm
 
         self._kernels = GradientKernels(self.__wrapped__, self._keys, self._tape_limit,  # type: ignore[attr-defined]
-                                        Form(self._single, self._with_value, self._has_aux), self)
+                                        ResultForm(self._single, self._with_value, self._has_aux), self)
         return self._kernels
 
     def _run(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], outcomes: Sequence[HostCallError] = ()) -> Any:
@@ -152,12 +152,12 @@ class GradFunction(GradientFunction):
     def gradient_files(self, *args: Any, **kwargs: Any) -> Dict[str, str]:
         """Run as `gradient_report` does, with new kernels, and return what they were made from: texts by file name."""
         from pijit.gradient_kernels import GradientKernels
-        from pijit.joint.entry import Form
+        from pijit.joint.entry import ResultForm
         from pijit.joint.texts import KernelTexts
 
         shown: List[KernelTexts] = []
         kernels = GradientKernels(self.__wrapped__, self._keys, self._tape_limit,  # type: ignore[attr-defined]
-                                  Form(has_aux=self._has_aux), show=shown.append) if self._compiles else None
+                                  ResultForm(has_aux=self._has_aux), show=shown.append) if self._compiles else None
         report, source = self._report(kernels, args, kwargs)
         return files_of(report, source, shown)
 

@@ -13,10 +13,10 @@ from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.ops import ELEMENTWISE, PLAIN
 from pijit.core.graph.types import SEVERAL, Array, Scalar
 
-Term = Tuple[Value, Optional[int]]
+LengthTerm = Tuple[Value, Optional[int]]
 """The length of an array along an axis, or an integer and None."""
 
-Axis = Tuple[Value, int]
+InputAxis = Tuple[Value, int]
 """An array and the number of an axis."""
 
 
@@ -33,11 +33,11 @@ class LengthOrigins:
                 for param, arg in zip(jump.block.params, jump.args):
                     self._given.setdefault(param, []).append(arg)
 
-    def axes(self, integer: Value) -> Optional[List[Axis]]:
+    def axes(self, integer: Value) -> Optional[List[InputAxis]]:
         """The axes of inputs from which an integer follows; None if it may follow from other values, too."""
-        found: List[Axis] = []
-        seen: Set[Term] = set()
-        todo: List[Term] = [(integer, None)]
+        found: List[InputAxis] = []
+        seen: Set[LengthTerm] = set()
+        todo: List[LengthTerm] = [(integer, None)]
         while todo:
             term = todo.pop()
             if term in seen:
@@ -53,7 +53,7 @@ class LengthOrigins:
             todo += parts
         return sorted(found, key=lambda one: (one[0].id, one[1]))
 
-    def _parts(self, value: Value, axis: Optional[int]) -> Optional[Sequence[Term]]:
+    def _parts(self, value: Value, axis: Optional[int]) -> Optional[Sequence[LengthTerm]]:
         """The terms from which a term follows; None if it may follow from others, too."""
         if value in self._given:
             return [(arg, axis) for arg in self._given[value]]
@@ -67,12 +67,12 @@ class LengthOrigins:
             return [(op.args[0], op.attrs["axis"])]
         return _integers(op.args) if op.name in PLAIN else None
 
-    def _of_call(self, op: Op, axis: int) -> Optional[Sequence[Term]]:
+    def _of_call(self, op: Op, axis: int) -> Optional[Sequence[LengthTerm]]:
         """The axes of operands that have the length of the result; all of them if none has it.
 
         Arrays in tuples count as operands. Numbers do not: where they may decide a length, nothing is expected of it.
         """
-        found: List[Axis] = []
+        found: List[InputAxis] = []
         todo = list(op.args)
         while todo:
             value = todo.pop()
@@ -87,7 +87,7 @@ class LengthOrigins:
         return [one for one in found if length != SEVERAL and _expected(*one) == length] or found
 
 
-def _integers(values: Sequence[Value]) -> List[Term]:
+def _integers(values: Sequence[Value]) -> List[LengthTerm]:
     return [(value, None) for value in values]
 
 
@@ -97,7 +97,7 @@ def _expected(array: Value, axis: int) -> int:
     return lengths[axis] if lengths is not None else SEVERAL
 
 
-def _all_axes(array: Value) -> List[Axis]:
+def _all_axes(array: Value) -> List[InputAxis]:
     return [(array, axis) for axis in range(cast(Array, array.type).ndim)]
 
 
@@ -106,19 +106,19 @@ def _ndim(op: Op) -> int:
     return cast(Array, cast(Value, op.result).type).ndim
 
 
-def _elementwise(op: Op, axis: int) -> List[Term]:
+def _elementwise(op: Op, axis: int) -> List[LengthTerm]:
     """Operands are broadcast.
 
     One operand decides it if more than one element is expected of its axis: others have as many elements, or one.
     """
     from_end = _ndim(op) - axis
-    meeting: List[Axis] = [(value, value.type.ndim - from_end) for value in op.args
+    meeting: List[InputAxis] = [(value, value.type.ndim - from_end) for value in op.args
                            if isinstance(value.type, Array) and value.type.ndim >= from_end]
     deciding = [one for one in meeting if _expected(*one) not in (1, SEVERAL)]
     return [*(deciding[:1] or meeting)]
 
 
-def _view(op: Op, axis: int) -> List[Term]:
+def _view(op: Op, axis: int) -> List[LengthTerm]:
     """A slice follows from its axis and its ends; an axis without an item stays the same."""
     words, source = op.args[1:], 0
     for item in op.attrs["index"]:
@@ -131,26 +131,26 @@ def _view(op: Op, axis: int) -> List[Term]:
     return [(op.args[0], source + axis)]
 
 
-def _transpose(op: Op, axis: int) -> List[Term]:
+def _transpose(op: Op, axis: int) -> List[LengthTerm]:
     return [(op.args[0], op.attrs["axes"][axis])]
 
 
-def _first(op: Op, axis: int) -> List[Term]:
+def _first(op: Op, axis: int) -> List[LengthTerm]:
     """An array of the first operand's shape."""
     return [(op.args[0], axis)]
 
 
-def _sizes(op: Op, axis: int) -> List[Term]:
+def _sizes(op: Op, axis: int) -> List[LengthTerm]:
     """A new array; its operands are its sizes."""
     return [(op.args[axis], None)]
 
 
-def _reshape(op: Op, axis: int) -> List[Term]:
+def _reshape(op: Op, axis: int) -> List[LengthTerm]:
     sizes = op.args[1:]
     return [*_all_axes(op.args[0]), *_integers(sizes)] if axis == op.attrs["unknown"] else [(sizes[axis], None)]
 
 
-def _reduce(op: Op, axis: int) -> List[Term]:
+def _reduce(op: Op, axis: int) -> List[LengthTerm]:
     array, over = op.args[0], op.attrs["axis"]
     ndim = cast(Array, array.type).ndim
     gone = {one % ndim for one in (range(ndim) if over is None else over if isinstance(over, tuple) else (over,))}
@@ -159,18 +159,18 @@ def _reduce(op: Op, axis: int) -> List[Term]:
     return [(array, [one for one in range(ndim) if one not in gone][axis])]
 
 
-def _concatenate(op: Op, axis: int) -> List[Term]:
+def _concatenate(op: Op, axis: int) -> List[LengthTerm]:
     if axis == op.attrs["axis"] % _ndim(op):
         return [(array, axis) for array in op.args]
     return _elementwise(op, axis)
 
 
-def _constant(op: Op, axis: int) -> List[Term]:
+def _constant(op: Op, axis: int) -> List[LengthTerm]:
     """A shape that is constant."""
     return []
 
 
-_LENGTHS: Dict[str, Callable[[Op, int], List[Term]]] = {
+_LENGTHS: Dict[str, Callable[[Op, int], List[LengthTerm]]] = {
     "view": _view, "transpose": _transpose, "in_order": _first, "part": _first, "scan": _first, "roll": _first,
     "alloc": _sizes, "elements": _constant, "reshape": _reshape, "reduce": _reduce, "concatenate": _concatenate}
 """The terms from which the length of a result along an axis follows, by operation."""

@@ -8,7 +8,7 @@ from pijit.core.graph.ir import Block, Graph, Jump
 from pijit.core.graph.verify import dominators
 from pijit.core.named_tuples import NamedTuple
 
-Edge = Tuple[Block, Jump]
+BlockJump = Tuple[Block, Jump]
 
 
 class Loop(NamedTuple):
@@ -16,8 +16,8 @@ class Loop(NamedTuple):
 
     header: Block
     body: Set[Block]
-    entering: List[Edge]
-    back: List[Edge]
+    entering: List[BlockJump]
+    back: List[BlockJump]
 
 
 def innermost(graph: Graph) -> List[Loop]:
@@ -29,7 +29,7 @@ def innermost(graph: Graph) -> List[Loop]:
 
 def loops_of(graph: Graph, over: Dict[Block, Set[Block]]) -> List[Loop]:
     """All loops; ``over`` are the dominators."""
-    edges: Dict[Block, List[Edge]] = {block: [] for block in graph.blocks}
+    edges: Dict[Block, List[BlockJump]] = {block: [] for block in graph.blocks}
     for block in graph.blocks:
         for jump in block.terminator.targets():
             edges[jump.block].append((block, jump))

@@ -29,7 +29,7 @@ _EXAMPLES: Dict[str, Sequence[Tuple[Any, ...]]] = {
     "integers": _BOUNDS, "randint": _BOUNDS, "getrandbits": [(1,), (3,), (33,), (63,)]}
 
 
-class _Missing(Exception):
+class _OffsetNotFound(Exception):
     """The search for an offset found no match, or several."""
 
 
@@ -50,7 +50,7 @@ def _is_ready() -> bool:
     """Whether all internals that kernels need were found. If so, the launcher has been told where they are."""
     try:
         _launcher.draws_configure(_words())
-    except (ImportError, AttributeError, OSError, _Missing):
+    except (ImportError, AttributeError, OSError, _OffsetNotFound):
         return False
     return True
 
@@ -96,11 +96,14 @@ def _bits_of(generator: Any) -> List[int]:
 
 
 def _offset(instance: Any, wanted: Sequence[int]) -> int:
-    """The offset of these words in an object's memory, in bytes. Raises `_Missing` unless they occur exactly once."""
+    """The offset of these words in an object's memory, in bytes.
+
+    Raises `_OffsetNotFound` unless they occur exactly once.
+    """
     words = _memory(instance)
     found = [k for k in range(len(words)) if words[k:k + len(wanted)] == list(wanted)]
     if len(found) != 1:
-        raise _Missing
+        raise _OffsetNotFound
     return 8 * found[0]
 
 
@@ -119,7 +122,7 @@ def _taken_offset(lock: Any) -> int:
     counts = [0, 1, 1 if again is not lock else 2]
     found = [k for k in range(header, size) if [state[k] for state in states] == counts]
     if len(found) != 1 or ctypes.string_at(id(lock), size)[found[0]]:
-        raise _Missing
+        raise _OffsetNotFound
     return found[0]
 
 

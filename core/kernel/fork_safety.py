@@ -47,13 +47,13 @@ _FOREIGN = (("numba.core.compiler_lock", "global_compiler_lock"), ("llvmlite.bin
 _PACKAGES = frozenset(("pijit", "numba", "llvmlite"))
 
 
-class _Here(threading.local):
+class _ThreadPermission(threading.local):
     def __init__(self) -> None:
         self.taken: List[Any] = []
         self.missing = False
 
 
-class _Status:
+class _ForkStatus:
     """The state of this process.
 
     ``refusal`` says why it compiles nothing, or is None; ``told`` says whether that was logged. ``loaded`` says
@@ -65,7 +65,7 @@ class _Status:
     loaded = False
 
 
-_here = _Here()
+_here = _ThreadPermission()
 _owners: "weakref.WeakSet[Any]" = weakref.WeakSet()
 _children: "weakref.WeakSet[Any]" = weakref.WeakSet()
 _kept: List[Any] = []
@@ -126,10 +126,10 @@ def keep_in_child(owner: Any) -> None:
 def load(imports: Callable[[], None]) -> None:
     """Run a function that imports numba. Raises ForkedError in a child that must not compile."""
     ensure_usable()
-    if not _Status.loaded:
+    if not _ForkStatus.loaded:
         with loading():
             imports()
-            _Status.loaded = True
+            _ForkStatus.loaded = True
 
 
 @contextlib.contextmanager
@@ -154,12 +154,12 @@ def loading() -> Iterator[None]:
 
 def ensure_usable() -> None:
     """Raise ForkedError in a child whose parent was compiling or importing in another thread when it forked."""
-    if _Status.refusal is None:
+    if _ForkStatus.refusal is None:
         return
-    if not _Status.told:
-        _Status.told = True
-        logger.warning("PJ406: process %d compiles nothing: %s", os.getpid(), _Status.refusal)
-    raise ForkedError(_Status.refusal)
+    if not _ForkStatus.told:
+        _ForkStatus.told = True
+        logger.warning("PJ406: process %d compiles nothing: %s", os.getpid(), _ForkStatus.refusal)
+    raise ForkedError(_ForkStatus.refusal)
 
 
 def _wait_for_imports(end: float) -> None:
@@ -205,7 +205,7 @@ def _after_in_child() -> None:
     if _here.missing:
         _kept.extend(_owners)
         _refuse("another thread was compiling when the process was forked")
-    elif not _Status.loaded and _imports_of_others():
+    elif not _ForkStatus.loaded and _imports_of_others():
         _refuse("another thread was importing modules when the process was forked")
     held = {id(lock) for lock in _here.taken}
     _release()
@@ -216,7 +216,7 @@ def _after_in_child() -> None:
 
 
 def _refuse(because: str) -> None:
-    _Status.refusal, _Status.told = _Status.refusal or because, False
+    _ForkStatus.refusal, _ForkStatus.told = _ForkStatus.refusal or because, False
 
 
 def _import_owners(packages: Collection[str] = ()) -> List[int]:

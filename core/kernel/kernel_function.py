@@ -26,7 +26,7 @@ class OtherArguments(Exception):
     """A kernel is not for the arguments of a call."""
 
 
-class Made(NamedTuple):
+class CompiledFunction(NamedTuple):
     """A kernel function, its kernel, and its record for other processes, or None."""
 
     function: KernelFunction
@@ -36,7 +36,7 @@ class Made(NamedTuple):
 
 def kernel_function(graph: Graph, program: Any, exits: AbstractSet[int],
                     namespace: Tuple[Dict[str, Any], Dict[str, Any]], backend: str, on_disk: bool,
-                    flavour: CompileOptions) -> Optional[Made]:
+                    flavour: CompileOptions) -> Optional[CompiledFunction]:
     """The kernel function of a graph, or None if it cannot be compiled, or does not return.
 
     Args:
@@ -58,7 +58,7 @@ def kernel_function(graph: Graph, program: Any, exits: AbstractSet[int],
         return None
     function = KernelFunction(program, launcher_of(record, kernel.kernel, kernel.owner), *namespace, KernelLeft,
                               OtherArguments)
-    return Made(function, kernel, record if is_restorable(record) else None)
+    return CompiledFunction(function, kernel, record if is_restorable(record) else None)
 
 
 def restored_function(record: KernelRecord,

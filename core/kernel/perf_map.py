@@ -87,7 +87,7 @@ def _python_writes() -> bool:
     return hasattr(sys, "is_stack_trampoline_active") and sys.is_stack_trampoline_active()
 
 
-class _Use:
+class _ProcessMap:
     """The map of this process, if it is known whether it has one."""
 
     is_known = False
@@ -104,11 +104,11 @@ def add(address: int, code: bytes, name: str, symbol: str) -> None:
         symbol: its symbol in the object file.
     """
     with fork_safety.naming:
-        if not _Use.is_known:
+        if not _ProcessMap.is_known:
             if os.environ.get(VARIABLE, "") not in ("", "0") and sys.platform.startswith("linux"):
-                _Use.map = PerfMap()
-            _Use.is_known = True
-        used = _Use.map
+                _ProcessMap.map = PerfMap()
+            _ProcessMap.is_known = True
+        used = _ProcessMap.map
     if used is None:
         return
     try:

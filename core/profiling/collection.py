@@ -54,7 +54,7 @@ class ProfileStart(NamedTuple):
     compiling: Dict[FunctionPlace, int]
 
 
-class _Use:
+class _Profiling:
     """What is known while profiling is on.
 
     Attributes:
@@ -68,12 +68,12 @@ class _Use:
     compiling: Dict[FunctionPlace, int] = {}
 
 
-class _Watch(Watcher):
+class _ProfileWatcher(Watcher):
     """Learns about entries, and takes the time of compilations."""
 
     def entry_made(self, state: State, entry: Entry) -> None:
         with fork_safety.counting:
-            if _Use.count:
+            if _Profiling.count:
                 _note(state, entry)
 
     def compiling(self, state: State) -> ContextManager[Any]:
@@ -92,24 +92,25 @@ class _Compiling:
     def __exit__(self, *exception: Any) -> None:
         ns = _launcher.end_span(self._span)
         with fork_safety.counting:
-            _Use.compiling[self._place] = _Use.compiling.get(self._place, 0) + ns * bool(_Use.count)
+            _Profiling.compiling[self._place] = _Profiling.compiling.get(self._place, 0) + ns * bool(_Profiling.count)
 
 
 def begin() -> ProfileStart:
     """Switch profiling on for one more profile."""
     with fork_safety.counting:
-        _Use.count += 1
-        if _Use.count == 1:
+        _Profiling.count += 1
+        if _Profiling.count == 1:
             _switch_on()
-        return ProfileStart(_times(), {number: _counts(one) for number, one in list(_Use.kernels.items())}, _calls(),
-                            dict(_Use.compiling))
+        times = _times()
+        counts = {number: _counts(one) for number, one in list(_Profiling.kernels.items())}
+        return ProfileStart(times, counts, _calls(), dict(_Profiling.compiling))
 
 
 def _switch_on() -> None:
     for state in all_states():
         for entry in state.entries:
             _note(state, entry)
-    set_watcher(_Watch())
+    set_watcher(_ProfileWatcher())
     _launcher.set_profiling(True)
     _hook.set_profiling(True)
 
@@ -117,13 +118,13 @@ def _switch_on() -> None:
 def end() -> None:
     """Switch profiling off for one profile."""
     with fork_safety.counting:
-        _Use.count -= 1
-        if not _Use.count:
+        _Profiling.count -= 1
+        if not _Profiling.count:
             _hook.set_profiling(False)
             _launcher.set_profiling(False)
             set_watcher(None)
-            _Use.kernels.clear()
-            _Use.compiling.clear()
+            _Profiling.kernels.clear()
+            _Profiling.compiling.clear()
 
 
 def profiles_since(start: ProfileStart) -> List[FunctionProfile]:
@@ -136,7 +137,7 @@ def profiles_since(start: ProfileStart) -> List[FunctionProfile]:
             one = found.get(place) or FunctionProfile(*place)
             found[place] = one._replace(calls=one.calls + calls - before[0],
                                         bytecode=one.bytecode + (ns - before[1]) * _NS)
-    for place, ns in list(_Use.compiling.items()):
+    for place, ns in list(_Profiling.compiling.items()):
         one = found.get(place) or FunctionProfile(*place)
         found[place] = one._replace(compiling=(ns - start.compiling.get(place, 0)) * _NS)
     kernels, counters = _kernels_since(start)
@@ -148,15 +149,15 @@ def profiles_since(start: ProfileStart) -> List[FunctionProfile]:
     return sorted(ran, key=lambda one: -one.seconds)
 
 
-Kernels = Dict[FunctionPlace, Dict[Any, KernelProfile]]
+KernelsByFunction = Dict[FunctionPlace, Dict[Any, KernelProfile]]
 
 
-def _kernels_since(start: ProfileStart) -> Tuple[Kernels, Dict[FunctionPlace, List[Counted]]]:
+def _kernels_since(start: ProfileStart) -> Tuple[KernelsByFunction, Dict[FunctionPlace, List[Counted]]]:
     """By function: the kernels that ran, by name and lines; and the counters of its launchers, as differences."""
-    kernels: Kernels = {}
+    kernels: KernelsByFunction = {}
     counters: Dict[FunctionPlace, List[Counted]] = {}
     for launcher, *times in _launcher.kernel_times():
-        known = _Use.kernels.get(id(launcher))
+        known = _Profiling.kernels.get(id(launcher))
         place = known.place if known is not None else FunctionPlace(launcher.name, "", 0)
         name, first, last = (known.counted.name, known.first, known.last) if known is not None else ("kernel", 0, 0)
         more = [now - then for now, then in zip(times, start.times.get(id(launcher), NO_TIMES))]
@@ -205,7 +206,7 @@ def _note(state: State, entry: Entry) -> None:
     ends = {one.line: one.end_line for one in entry.reports.reentries}
     for one in entry.counters:
         found = lines.get(one.number, (one.start, ends.get(one.start, one.start)))
-        _Use.kernels[id(one.launcher)] = ProfiledKernel(one, place, min(found), max(found))
+        _Profiling.kernels[id(one.launcher)] = ProfiledKernel(one, place, min(found), max(found))
 
 
 def place_of(function: Any) -> FunctionPlace:

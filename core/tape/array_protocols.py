@@ -12,7 +12,7 @@ import numpy as np
 from pijit.core.tape.iteration import iterate, iterates_in_python
 from pijit.core.tape.special_methods import DATA, call_recorded, python_method
 
-Keywords = Dict[str, Any]
+KeywordArguments = Dict[str, Any]
 
 
 def foreign(x: Any) -> bool:
@@ -32,7 +32,7 @@ def converted(x: Any) -> Any:
     return x if method is None else call_recorded(method, x)
 
 
-def ufunc_override(ufunc: np.ufunc, name: str, operands: Tuple[Any, ...], kwargs: Keywords) -> Any:
+def ufunc_override(ufunc: np.ufunc, name: str, operands: Tuple[Any, ...], kwargs: KeywordArguments) -> Any:
     """The result of the operands' `__array_ufunc__`; NotImplemented if no such method in Python takes over the call."""
     for one in operands:
         method = python_method(one, "__array_ufunc__")
@@ -43,7 +43,7 @@ def ufunc_override(ufunc: np.ufunc, name: str, operands: Tuple[Any, ...], kwargs
     return NotImplemented
 
 
-def function_override(function: Any, args: Tuple[Any, ...], kwargs: Keywords) -> Any:
+def function_override(function: Any, args: Tuple[Any, ...], kwargs: KeywordArguments) -> Any:
     """Like `ufunc_override`, for other NumPy functions and `__array_function__`."""
     found = [one for one in _operands(args, kwargs) if python_method(one, "__array_function__") is not None]
     for one in found:
@@ -54,7 +54,7 @@ def function_override(function: Any, args: Tuple[Any, ...], kwargs: Keywords) ->
     return NotImplemented
 
 
-def _operands(args: Tuple[Any, ...], kwargs: Keywords) -> Iterator[Any]:
+def _operands(args: Tuple[Any, ...], kwargs: KeywordArguments) -> Iterator[Any]:
     for one in args + tuple(kwargs.values()):
         if type(one) in (list, tuple):
             yield from one
@@ -62,7 +62,7 @@ def _operands(args: Tuple[Any, ...], kwargs: Keywords) -> Iterator[Any]:
             yield one
 
 
-def call_recorded_with(function: Any, args: Tuple[Any, ...], kwargs: Keywords) -> Any:
+def call_recorded_with(function: Any, args: Tuple[Any, ...], kwargs: KeywordArguments) -> Any:
     """Like `call_recorded`, with keyword arguments."""
     from pijit.core.tape.calls import call  # calls needs this module
 

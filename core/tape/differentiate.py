@@ -19,7 +19,7 @@ from pijit.core.tape.leaves import Argument, arrays_in, check_separate
 from pijit.core.tape.state import beneath, recording, runner
 from pijit.core.tape.tape import Tape
 
-Key = Union[int, str]
+ArgumentKey = Union[int, str]
 
 
 class GradientResult(NamedTuple):
@@ -48,7 +48,7 @@ class Recorded:
         tape_limit: maximum bytes that the tape may hold; None: a fraction of the free memory.
     """
 
-    def __init__(self, function: Callable[..., Any], keys: Sequence[Key], args: Tuple[Any, ...],
+    def __init__(self, function: Callable[..., Any], keys: Sequence[ArgumentKey], args: Tuple[Any, ...],
                  kwargs: Dict[str, Any], tape_limit: Optional[int] = None) -> None:
         self.tape = Tape(beneath(call), limit=tape_limit)
         places = [place_of(function, key, args, kwargs) for key in keys]
@@ -93,7 +93,7 @@ class Recorded:
         warnings.warn(text, GradientWarning, stacklevel=users_level())
 
 
-def value_and_gradients(function: Callable[..., Any], keys: Sequence[Key], args: Tuple[Any, ...],
+def value_and_gradients(function: Callable[..., Any], keys: Sequence[ArgumentKey], args: Tuple[Any, ...],
                         kwargs: Dict[str, Any], has_aux: bool = False, strict: bool = False,
                         tape_limit: Optional[int] = None) -> GradientResult:
     """Run a function and differentiate its result, which must be one real number.
@@ -126,7 +126,7 @@ def _described(x: Any) -> str:
     return "a value of type {}".format(type(x).__name__)
 
 
-def place_of(function: Callable[..., Any], key: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Key:
+def place_of(function: Callable[..., Any], key: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> ArgumentKey:
     """Location of an argument: its position, or its name among the keyword arguments.
 
     Raises:
@@ -162,10 +162,10 @@ def _name_of(function: Callable[..., Any], place: Any) -> str:
     return repr(place if issubclass(type(place), str) else names[place] if place < len(names) else place)
 
 
-def _separate(tape: Tape, function: Callable[..., Any], places: Sequence[Key], values: List[Any],
+def _separate(tape: Tape, function: Callable[..., Any], places: Sequence[ArgumentKey], values: List[Any],
               named: Dict[str, Any]) -> None:
     """Copy each differentiated array that shares memory with another argument; neither may then be written."""
-    every: List[Tuple[Key, Any]] = list(enumerate(values)) + list(named.items())
+    every: List[Tuple[ArgumentKey, Any]] = list(enumerate(values)) + list(named.items())
     for place in places:
         holder: Any = named if issubclass(type(place), str) else values
         x = holder[place]

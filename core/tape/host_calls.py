@@ -36,14 +36,14 @@ def outcomes_of(marks: Sequence[int], error: Exception) -> List[HostCallError]:
     return found + [error] if len(marks) % 2 else found
 
 
-class _State(threading.local):
+class _ThreadOutcomes(threading.local):
     """What the tape of one thread has still to give, or `ALL_MADE`."""
 
     def __init__(self) -> None:
         self.outcomes: List[HostCallError] = []
 
 
-_STATE = _State()
+_STATE = _ThreadOutcomes()
 
 
 @contextlib.contextmanager

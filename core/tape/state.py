@@ -10,12 +10,12 @@ from pijit.core.tape.native import plain_run, set_recording, set_tapes
 from pijit.core.tape.tape import Tape
 
 
-class _State(threading.local):
+class _ThreadTapes(threading.local):
     def __init__(self) -> None:
         self.tapes: List[Tape] = []
 
 
-STATE = _State()
+STATE = _ThreadTapes()
 
 
 def _record_on(tapes: List[Tape]) -> None:

@@ -35,21 +35,21 @@ def findings() -> List[Finding]:
     return found
 
 
-Found = Iterator[Tuple[bool, str]]
+CheckResults = Iterator[Tuple[bool, str]]
 
 
-def _python() -> Found:
+def _python() -> CheckResults:
     refusal = why_not_python()
     version = "{} {} on {}, {}".format(platform.python_implementation(), platform.python_version(), platform.system(),
                                        platform.machine())
     yield refusal is None, version if refusal is None else "{}: {}".format(version, refusal)
 
 
-def _pijit() -> Found:
+def _pijit() -> CheckResults:
     yield True, "{} in {}".format(__version__, os.path.dirname(os.path.dirname(__file__)))
 
 
-def _libraries() -> Found:
+def _libraries() -> CheckResults:
     import bytecode
     import llvmlite
     import numba
@@ -59,7 +59,7 @@ def _libraries() -> Found:
         library.__version__ for library in (numpy, numba, llvmlite, bytecode)))
 
 
-def _compiler() -> Found:
+def _compiler() -> CheckResults:
     import numpy as np
 
     from pijit.decorator import jit
@@ -81,7 +81,7 @@ def _compiler() -> Found:
         "a loop did not come out as expected: {}".format(function.explain(given)))
 
 
-def _threads() -> Found:
+def _threads() -> CheckResults:
     from numba import config
 
     yield True, "{} of {} processors, threading layer {!r}".format(
@@ -89,7 +89,7 @@ def _threads() -> Found:
         getattr(config, "THREADING_LAYER"))
 
 
-def _cache() -> Found:
+def _cache() -> CheckResults:
     from pijit.core.kernel.disk_cache import DiskCache
 
     store = DiskCache()
@@ -105,7 +105,7 @@ def _cache() -> Found:
                                       "" if writable else ", cannot be written")
 
 
-def _hook() -> Found:
+def _hook() -> CheckResults:
     from pijit.core import _hook as hook
 
     if hasattr(hook, "hold"):
@@ -125,7 +125,7 @@ def _hook() -> Found:
         yield False, "{} is switched on: functions run as plain Python meanwhile".format(" and ".join(watched))
 
 
-def _environment() -> Found:
+def _environment() -> CheckResults:
     switches = ("PIJIT_DISABLE", "NUMBA_DISABLE_JIT")
     names = sorted(name for name in os.environ if name.startswith("PIJIT_") or name in switches)
     off = [name for name in switches if os.environ.get(name, "0") not in ("", "0")]
@@ -133,7 +133,7 @@ def _environment() -> Found:
     yield not off, text + (": decorators do nothing" if off else "")
 
 
-_LOOKS: Tuple[Tuple[str, Callable[[], Found]], ...] = (
+_LOOKS: Tuple[Tuple[str, Callable[[], CheckResults]], ...] = (
     ("Python", _python), ("pijit", _pijit), ("libraries", _libraries), ("compiler", _compiler), ("threads", _threads),
     ("cache", _cache), ("frame hook", _hook), ("environment", _environment),
 )

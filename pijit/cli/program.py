@@ -93,7 +93,7 @@ class Program:
         main.__dict__.update(names)
         sys.argv[:] = argv
         sys.modules["__main__"] = main
-        sys.meta_path.insert(0, _Finder(self))
+        sys.meta_path.insert(0, _ProgramFinder(self))
         self.serve()
         return main
 
@@ -220,7 +220,7 @@ def _is_harmless(decorator: Any) -> bool:
     return getattr(target, "attr", getattr(target, "id", "")) in HARMLESS
 
 
-class _Finder:
+class _ProgramFinder:
     """Finds modules like Python's own finder, and compiles those of the program with decorators."""
 
     def __init__(self, program: Program) -> None:

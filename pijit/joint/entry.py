@@ -15,7 +15,7 @@ from pijit.core.named_tuples import NamedTuple
 from pijit.core.tape.host_calls import HostCallError, outcomes_of, run_no_python
 from pijit.joint.generators import restore, states_of
 
-Found = Tuple[Any, Sequence[Any], int]
+JointResult = Tuple[Any, Sequence[Any], int]
 """The value and the gradients of one call, and the number of the entry that computed them."""
 
 
@@ -68,7 +68,7 @@ class JointEntry(NamedTuple):
         return self.are_plain and not self.has_host_calls and not self.generators
 
 
-class Form(NamedTuple):
+class ResultForm(NamedTuple):
     """What a gradient function returns.
 
     Attributes:
@@ -97,7 +97,7 @@ def is_plain(value: Any) -> bool:
 
 
 def run_entry(number: int, entry: JointEntry, inputs: Sequence[Any],
-              probes: bool = False) -> Union[Found, Repeat, None]:
+              probes: bool = False) -> Union[JointResult, Repeat, None]:
     """The result of the joint function of entry ``number``, or None if it raised; a `Repeat` after host calls.
 
     The caller's error state decides what NumPy reports. Unless there is a result, random generators are as before; so
@@ -107,7 +107,7 @@ def run_entry(number: int, entry: JointEntry, inputs: Sequence[Any],
         TooLarge: loops would save too much. There was no host call.
     """
     states = states_of(inputs, entry.generators) if entry.generators else []
-    found: Union[Found, Repeat, None] = None
+    found: Union[JointResult, Repeat, None] = None
     try:
         found = _run(number, entry, inputs)
     finally:
@@ -116,7 +116,7 @@ def run_entry(number: int, entry: JointEntry, inputs: Sequence[Any],
     return found
 
 
-def _run(number: int, entry: JointEntry, inputs: Sequence[Any]) -> Union[Found, Repeat, None]:
+def _run(number: int, entry: JointEntry, inputs: Sequence[Any]) -> Union[JointResult, Repeat, None]:
     """`run_entry` for functions that draw no random numbers."""
     if not entry.are_plain and not all(is_plain(inputs[position]) for position in entry.wanted):
         return None

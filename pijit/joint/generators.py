@@ -15,7 +15,7 @@ from pijit.core.graph.reverse.errors import Irreversible
 if TYPE_CHECKING:
     from pijit.core.graph.ir import Graph
 
-States = List[Tuple[Any, Any]]
+GeneratorStates = List[Tuple[Any, Any]]
 """Generators with their states."""
 
 
@@ -33,14 +33,14 @@ def generators_of(graph: Graph) -> Tuple[int, ...]:
     return tuple(position for position, value in enumerate(graph.inputs) if value in drawn)
 
 
-def states_of(inputs: Sequence[Any], positions: Sequence[int]) -> States:
+def states_of(inputs: Sequence[Any], positions: Sequence[int]) -> GeneratorStates:
     """The generators among the inputs, and their states; ``positions`` are those of `generators_of`."""
     generators = [inputs[position] for position in positions]
     return [(one, one.get_state(legacy=False) if isinstance(one, np.random.RandomState) else one.bit_generator.state)
             for one in generators]
 
 
-def restore(states: States) -> None:
+def restore(states: GeneratorStates) -> None:
     """Give the generators their states back."""
     for generator, state in states:
         if isinstance(generator, np.random.RandomState):

@@ -40,11 +40,11 @@ class Probe:
         return GradientReport(function.construct if isinstance(function, Cell) else function, self.tape, self.how)
 
 
-class _Here(threading.local):
+class _ThreadProbe(threading.local):
     probe: Optional[Probe] = None
 
 
-_here = _Here()
+_here = _ThreadProbe()
 
 
 @contextlib.contextmanager

@@ -72,7 +72,7 @@ def _is_imported(frame: types.FrameType) -> bool:
     return is_importing_name(frame.f_code, frame.f_lasti)
 
 
-class _Finder:
+class _MindSporeFinder:
     """Finds `mindspore` and the modules below it."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[importlib.machinery.ModuleSpec]:
@@ -93,7 +93,7 @@ class _Finder:
         """The module is already complete."""
 
 
-_finder = _Finder()
+_finder = _MindSporeFinder()
 
 
 def install(shadow: bool = False) -> None:

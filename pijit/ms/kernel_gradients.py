@@ -80,16 +80,17 @@ class KernelGradients:
         return self._gradients[self._inputs:]
 
 
-class _Kernels:
+class _GradientKernels:
     """The kernels of one function or cell, for one number of arguments and auxiliary results, with a seed or without
     one, and for one choice of differentiated arguments and parameters."""
 
     def __init__(self, count: int, aux: int, has_seed: bool, show: Optional[Callable[[Any], None]] = None) -> None:
         from pijit.gradient_kernels import GradientKernels  # which needs the extension modules
-        from pijit.joint.entry import Form
+        from pijit.joint.entry import ResultForm
 
         self._call = threading.local()  # each thread differentiates arrays of its own
-        self.kernels = GradientKernels(_value_of(count, aux, has_seed), (), form=Form(has_aux=aux > 0 or has_seed),
+        form = ResultForm(has_aux=aux > 0 or has_seed)
+        self.kernels = GradientKernels(_value_of(count, aux, has_seed), (), form=form,
                                        choose=self._positions, options=_OPTIONS, show=show)
 
     def found(self, arrays: Sequence[Any], args: Tuple[Any, ...]) -> Any:
@@ -143,7 +144,7 @@ def _are_apart(inputs: Sequence[Any], places: Tuple[int, ...], arrays: Sequence[
     return count == len(arrays) == len(own)
 
 
-_known: MutableMapping[Any, Dict[Tuple[Any, ...], _Kernels]] = weakref.WeakKeyDictionary()
+_known: MutableMapping[Any, Dict[Tuple[Any, ...], _GradientKernels]] = weakref.WeakKeyDictionary()
 
 
 def kernel_gradients(function: Any, args: Sequence[Any], kwargs: Dict[str, Any], positions: Sequence[int],
@@ -164,7 +165,7 @@ def kernel_gradients(function: Any, args: Sequence[Any], kwargs: Dict[str, Any],
     by_form = _known.setdefault(function, {})
     form = len(args), tuple(positions), len(weights), aux, seed is not None
     if form not in by_form:
-        by_form[form] = _Kernels(len(args), aux, seed is not None)
+        by_form[form] = _GradientKernels(len(args), aux, seed is not None)
     found = by_form[form].found(arrays, (function, *args, *_seed_arrays(seed)))
     if found is None or len(found) != 3:
         return None
@@ -198,7 +199,8 @@ def probe(function: Any, args: Sequence[Any], kwargs: Dict[str, Any], positions:
     arrays = _arrays_of(function, args, kwargs, positions, weights, seed)
     if isinstance(arrays, str):
         return reason("PJ510", because=arrays), ""
-    return _Kernels(len(args), aux, seed is not None, show).probe(arrays, (function, *args, *_seed_arrays(seed)))
+    kernels = _GradientKernels(len(args), aux, seed is not None, show)
+    return kernels.probe(arrays, (function, *args, *_seed_arrays(seed)))
 
 
 def is_lasting(function: Any) -> bool:

@@ -52,7 +52,7 @@ def section(part: ReportPart, record: Any) -> str:
     return "*** {}: {} ***\n{}\n".format(part.heading, record.name, text)
 
 
-Line = Tuple[str, int, str]
+LogLine = Tuple[str, int, str]
 """Subject, level and text of a log line."""
 
 
@@ -73,7 +73,7 @@ def show(options: Options, record: Any, own_file: str = "") -> None:
         logs.logger(subject).log(level, text)
 
 
-def _lines(options: Options, record: Any) -> Iterator[Line]:
+def _lines(options: Options, record: Any) -> Iterator[LogLine]:
     """The log lines of a capture, for the loggers that are enabled."""
     for part in PARTS:
         if part.subject is not None and logs.logger(part.subject).isEnabledFor(logging.DEBUG):

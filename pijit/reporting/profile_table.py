@@ -14,7 +14,7 @@ _SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _HEADINGS = ("time", "share", "runs", "each", "in", "out")
 _ESTIMATED = "~ estimated: of the runs of a short kernel, one of sixteen is timed"
 
-Row = Tuple[Tuple[str, ...], str]
+TableRow = Tuple[Tuple[str, ...], str]
 """The cells of a row, and what it is about."""
 
 
@@ -66,7 +66,7 @@ def _footer(functions: Sequence[Any]) -> List[str]:
     return ["", _ESTIMATED] if estimated else []
 
 
-def _rows(one: Any, whole: float, with_exits: bool) -> Iterator[Row]:
+def _rows(one: Any, whole: float, with_exits: bool) -> Iterator[TableRow]:
     """The row of a function, of its kernels and its bytecode, and with ``with_exits`` of its exits and re-entries."""
     place = "{} ({}:{})".format(one.name, one.filename, one.line) if one.filename else one.name
     yield _cells(one.seconds, whole, one.calls), place
@@ -99,7 +99,7 @@ def _share(seconds: float, whole: float) -> str:
     return "{:.0f} %".format(100 * seconds / whole) if whole > 0 else ""
 
 
-def _table(rows: Iterable[Row]) -> List[str]:
+def _table(rows: Iterable[TableRow]) -> List[str]:
     rows = [(_HEADINGS, ""), *rows]
     widths = [max(len(cells[column]) for cells, _ in rows) for column in range(len(_HEADINGS))]
     return ["  ".join([*("{:>{}}".format(cell, width) for cell, width in zip(cells, widths)), text]).rstrip()

@@ -192,7 +192,7 @@ def _check_parameters(function: types.FunctionType, args: Sequence[Any]) -> None
                         "{}".format(function.__qualname__, ", ".join(others)))
 
 
-class _Made(NamedTuple):
+class _CallbackKernel(NamedTuple):
     """The kernel of a callback.
 
     Attributes:
@@ -208,7 +208,7 @@ class _Made(NamedTuple):
     returned: Tuple[Tuple[Any, ...], ...]
 
 
-def _made(state: Any, function: types.FunctionType, roots: Tuple[Any, ...]) -> _Made:
+def _made(state: Any, function: types.FunctionType, roots: Tuple[Any, ...]) -> _CallbackKernel:
     """Compile the function for a call, as one kernel. It is the function of the state, or its plain form."""
     from pijit.core.asynchronous_exceptions import signals_deferred
     from pijit.core.kernel.compile import compile_graph
@@ -241,8 +241,8 @@ def _made(state: Any, function: types.FunctionType, roots: Tuple[Any, ...]) -> _
     unchanged = FunctionCode(Constant(function), function.__code__)
     program = GuardProgram([unchanged, *whole.program.guards], whole.program.fetch)
     record = record_of(kernel, program, whole.returning)
-    return _Made(launcher_of(record, kernel.kernel, kernel.owner), program, record.inputs,
-                 tuple(record.exits[id][-1] for id in record.returns))
+    return _CallbackKernel(launcher_of(record, kernel.kernel, kernel.owner), program, record.inputs,
+                           tuple(record.exits[id][-1] for id in record.returns))
 
 
 def _refusal(state: Any, roots: Tuple[Any, ...], why: str) -> Exception:
@@ -275,7 +275,7 @@ def _effects(graph: Any, arguments: Collection[Any]) -> Optional[str]:
     return None
 
 
-def _short_program(made: _Made, arguments: range) -> Tuple[Optional[Tuple[int, ...]], Any]:
+def _short_program(made: _CallbackKernel, arguments: range) -> Tuple[Optional[Tuple[int, ...]], Any]:
     """How a call gets by without objects for its arguments, which are floats.
 
     Returns:

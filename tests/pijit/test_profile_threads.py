@@ -57,7 +57,7 @@ def make_counted(number):
 
 
 def is_off():
-    return not _launcher.kernel_times() and not _hook.call_times() and not collection._Use.count
+    return not _launcher.kernel_times() and not _hook.call_times() and not collection._Profiling.count
 
 
 def profile_often(number):
@@ -114,7 +114,7 @@ def test_one_profile_is_ended_once(often):
         outer.start()
         profile.start()
         run_at_once(*[profile.stop] * THREADS, lambda: (profile.functions, str(profile)))
-        assert collection._Use.count == 1 and outer.is_on and not profile.is_on
+        assert collection._Profiling.count == 1 and outer.is_on and not profile.is_on
         outer.stop()
     assert is_off()
 
@@ -130,7 +130,7 @@ def test_one_profile_begins_once(often):
                 refused.append(error)
 
         run_at_once(*[start] * THREADS)
-        assert len(refused) == THREADS - 1 and collection._Use.count == 1
+        assert len(refused) == THREADS - 1 and collection._Profiling.count == 1
         profile.stop()
     assert is_off()
 
@@ -180,8 +180,8 @@ def test_names_of_threads_are_all_in_the_map(often, monkeypatch, tmp_path):
     monkeypatch.setattr(perf_map, "functions_beside", lambda code, symbol: [Symbol("kernel", 0, 0, 16)])
     monkeypatch.setenv(perf_map.VARIABLE, "1")
     monkeypatch.setattr(perf_map.sys, "platform", "linux")
-    monkeypatch.setattr(perf_map._Use, "is_known", False)
-    monkeypatch.setattr(perf_map._Use, "map", None)
+    monkeypatch.setattr(perf_map._ProcessMap, "is_known", False)
+    monkeypatch.setattr(perf_map._ProcessMap, "map", None)
 
     def work(first):
         for address in range(first, first + 50):

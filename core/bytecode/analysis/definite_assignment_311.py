@@ -27,7 +27,7 @@ _STORE, _FOR_ITER = dis.opmap["STORE_FAST"], dis.opmap["FOR_ITER"]
 _CLEAR = dis.opmap.get("LOAD_FAST_AND_CLEAR")
 
 
-class _Step:
+class _AssignmentEffect:
     """The effect of an instruction on the set of variables that may have no value; the set is a bit mask."""
 
     __slots__ = ("reads", "binds", "unbinds")
@@ -53,7 +53,7 @@ class _Step:
         return unbound & ~self.binds | self.unbinds
 
 
-def _steps(function: Function) -> List[_Step]:
+def _steps(function: Function) -> List[_AssignmentEffect]:
     """The effect of each instruction.
 
     A store into a variable that a comprehension saves may store an empty slot, unless it stores an item of a loop.
@@ -62,12 +62,12 @@ def _steps(function: Function) -> List[_Step]:
     for instr in function.instructions:
         cleared |= 1 << instr.raw if instr.opcode == _CLEAR else 0
     for instr in function.instructions:
-        steps.append(_Step(instr, 0 if after_loop else cleared))
+        steps.append(_AssignmentEffect(instr, 0 if after_loop else cleared))
         after_loop = instr.opcode == _FOR_ITER
     return steps
 
 
-def _analyse(function: Function, steps: List[_Step]) -> List[int]:
+def _analyse(function: Function, steps: List[_AssignmentEffect]) -> List[int]:
     """The variables that may have no value before each instruction; -1 for unreachable instructions."""
     code, instructions = function.code, function.instructions
     before = [-1] * len(instructions)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dis
 from typing import Any, Iterable, List, Optional, Sequence
 
-from pijit.core.bytecode.codec.encode import Assembler, Item, Label, NewInstr
+from pijit.core.bytecode.codec.encode import Assembler, CodeItem, Label, NewInstr
 from pijit.core.bytecode.codec.read_311 import slot_names
 from pijit.core.bytecode.instructions.names_311 import KEYWORDS_HAVE_A_SLOT
 from pijit.core.bytecode.instructions.units_311 import JUMP_NO_INTERRUPT, SKIPPED_BY_FOR_ITER
@@ -91,7 +91,7 @@ class Emit:
         """Push the content of a cell."""
         return self.op("LOAD_DEREF", cell_slot(self.assembler, number))
 
-    def call(self, callable: Any, arguments: Iterable[Item] = ()) -> List[Item]:
+    def call(self, callable: Any, arguments: Iterable[CodeItem] = ()) -> List[CodeItem]:
         """Call a constant with the items that the instructions `arguments` push, one each.
 
         The first argument takes the slot beside the callable; without arguments this slot is empty.
@@ -101,33 +101,33 @@ class Emit:
             return self.call_of(self.const(callable), loads)
         return [*self._with_empty_slot(callable), *self._call(0)]
 
-    def _call(self, count: int) -> List[Item]:
+    def _call(self, count: int) -> List[CodeItem]:
         return [*[self.op("PRECALL", count)] * _IS_311, self.op("CALL", count)]
 
-    def _with_empty_slot(self, callable: Any) -> List[Item]:
+    def _with_empty_slot(self, callable: Any) -> List[CodeItem]:
         """Push a constant and an empty slot; before 3.13 the slot is below the constant."""
-        items: List[Item] = [self.op("PUSH_NULL"), self.const(callable)]
+        items: List[CodeItem] = [self.op("PUSH_NULL"), self.const(callable)]
         return items[::-1] if "TO_BOOL" in dis.opmap else items
 
-    def call_pair(self, more: int = 0) -> List[Item]:
+    def call_pair(self, more: int = 0) -> List[CodeItem]:
         """Call an item with the one above it and `more` further arguments."""
         return self._call(more)
 
-    def call_on_top(self, callable: Any) -> List[Item]:
+    def call_on_top(self, callable: Any) -> List[CodeItem]:
         """Call a constant with the top item; the result replaces it."""
         return [self.const(callable), self.op("SWAP", 2), *self._call(0)]
 
-    def call_starred(self, callable: Any, arguments: List[Item]) -> List[Item]:
+    def call_starred(self, callable: Any, arguments: List[CodeItem]) -> List[CodeItem]:
         """Call a constant with the items of the tuple that the instructions push."""
         return [*self._with_empty_slot(callable), *arguments, *self._call_starred()]
 
-    def _call_starred(self) -> List[Item]:
+    def _call_starred(self) -> List[CodeItem]:
         """Call with a tuple of arguments. From 3.14 on an item for keywords is above it, which may be empty."""
         if KEYWORDS_HAVE_A_SLOT:
             return [self.op("PUSH_NULL"), self.op("CALL_FUNCTION_EX")]
         return [self.op("CALL_FUNCTION_EX", 0)]
 
-    def call_of(self, callable: Item, arguments: Sequence[Item]) -> List[Item]:
+    def call_of(self, callable: CodeItem, arguments: Sequence[CodeItem]) -> List[CodeItem]:
         """Call the item that an instruction pushes, with one or more arguments; the slot beside it gets the first."""
         return [callable, *arguments, *self._call(len(arguments) - 1)]
 
@@ -143,12 +143,12 @@ class Emit:
         """Compare two items; a jump follows."""
         return self.op("IS_OP", 0) if symbol == "is" else self.op("COMPARE_OP", _compared(symbol))
 
-    def jump_if(self, truth: bool, label: Label, is_bool: bool) -> List[Item]:
+    def jump_if(self, truth: bool, label: Label, is_bool: bool) -> List[CodeItem]:
         """Pop the top item; jump forwards if its truth is `truth`. `is_bool` says that the item is always a bool."""
-        made: List[Item] = [] if is_bool or "TO_BOOL" not in dis.opmap else [self.op("TO_BOOL")]
+        made: List[CodeItem] = [] if is_bool or "TO_BOOL" not in dis.opmap else [self.op("TO_BOOL")]
         return made + [self.op(_FORWARD + str(truth).upper(), label)]
 
-    def observe(self, observer: Any) -> List[Item]:
+    def observe(self, observer: Any) -> List[CodeItem]:
         """After the site, call a constant with the top item, which stays. An empty slot may be above it (3.13)."""
         operands = self.assembler.function.operands
         assert operands is not None and self.index is not None
@@ -165,23 +165,23 @@ class Emit:
         """Jump forwards."""
         return self.op("JUMP_FORWARD", label)
 
-    def if_mapping(self, label: Label) -> List[Item]:
+    def if_mapping(self, label: Label) -> List[CodeItem]:
         """Jump if the top item, which stays, is a mapping in the sense of `match`."""
         return [self.op("MATCH_MAPPING"), self.op(_FORWARD + "TRUE", label)]
 
-    def unless_usual(self, others: Label) -> List[Item]:
+    def unless_usual(self, others: Label) -> List[CodeItem]:
         """Pop the exit number if it is the usual one, which is None; jump if it is another one."""
         return [self.op("COPY", 1), self.op(_FORWARD + "NOT_NONE", others), self.op("POP_TOP")]
 
-    def if_below(self, number: int, label: Label) -> List[Item]:
+    def if_below(self, number: int, label: Label) -> List[CodeItem]:
         """Jump if the top item, which stays, is below a number."""
         return [self.op("COPY", 1), self.const(number), self.op("COMPARE_OP", _LESS), self.op(_FORWARD + "TRUE", label)]
 
-    def if_none(self, label: Label) -> List[Item]:
+    def if_none(self, label: Label) -> List[CodeItem]:
         """Jump if the top item, which stays, is None."""
         return [self.op("COPY", 1), self.op(_FORWARD + "NONE", label)]
 
-    def unless_true(self, label: Label) -> List[Item]:
+    def unless_true(self, label: Label) -> List[CodeItem]:
         """Pop the top item, a bool; jump if it is false."""
         return [self.op(_FORWARD + "FALSE", label)]
 
@@ -189,26 +189,26 @@ class Emit:
         """Push an operand from a local. The load is checked, because the item beside a method may be an empty slot."""
         return self.op("LOAD_FAST_CHECK" if _CLEARS else "LOAD_FAST", slot)
 
-    def put_back(self, slots: Sequence[int]) -> List[Item]:
+    def put_back(self, slots: Sequence[int]) -> List[CodeItem]:
         """Push the values of locals and clear the locals. From 3.12 on a local may hold an empty slot."""
         if _CLEARS:
             return [self.op("LOAD_FAST_AND_CLEAR", slot) for slot in slots]
         return [self.op(name, slot) for name in ("LOAD_FAST", "DELETE_FAST") for slot in slots]
 
-    def drop(self, slots: Iterable[int], filled: Iterable[int] = ()) -> List[Item]:
+    def drop(self, slots: Iterable[int], filled: Iterable[int] = ()) -> List[CodeItem]:
         """Clear locals; from 3.12 on only those in `filled` are known to have a value."""
         known = frozenset(filled)
         return [item for slot in slots
                 for item in ([self.op("DELETE_FAST", slot)] if slot in known or not _CLEARS else self.unset(slot))]
 
-    def unset(self, slot: int) -> List[Item]:
+    def unset(self, slot: int) -> List[CodeItem]:
         """Leave a local without a value; it need not have one."""
         return [self.const(None), self.op("STORE_FAST", slot), self.op("DELETE_FAST", slot)]
 
-    def if_item(self, iterator: Any, then: Sequence[Item]) -> List[Item]:
+    def if_item(self, iterator: Any, then: Sequence[CodeItem]) -> List[CodeItem]:
         """Ask a constant, an iterator, for an item. If there is one, drop it and run the code, which ends in a jump."""
         none = Label("no item")
-        skipped: List[Item] = [self.op(dis.opname[opcode]) for opcode in SKIPPED_BY_FOR_ITER]
+        skipped: List[CodeItem] = [self.op(dis.opname[opcode]) for opcode in SKIPPED_BY_FOR_ITER]
         return [self.const(iterator), self.op("FOR_ITER", none), self.op("POP_TOP"), self.op("POP_TOP"), *then, none,
                 *skipped]
 

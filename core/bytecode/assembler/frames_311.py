@@ -18,7 +18,7 @@ from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.definite_assignment_311 import checked, maybe_unbound
 from pijit.core.bytecode.assembler import natives
 from pijit.core.bytecode.assembler.emit_311 import Emit, cell_slot
-from pijit.core.bytecode.codec.encode import Assembler, Item, Label
+from pijit.core.bytecode.codec.encode import Assembler, CodeItem, Label
 from pijit.core.bytecode.instructions.instruction import Instr
 from pijit.core.bytecode.instructions.names_311 import KEYWORDS_HAVE_A_SLOT, NULL_ABOVE_CALLABLE
 from pijit.core.bytecode.instructions.units_311 import encoded_units
@@ -57,11 +57,11 @@ def stack_layout(cfg: CFG, index: int) -> List[Optional[int]]:
 
 
 def _pushed(emit: Emit, target: int, layout: Sequence[Optional[int]], base: int, slots: Dict[int, int],
-            given: Dict[int, Any]) -> List[Item]:
+            given: Dict[int, Any]) -> List[CodeItem]:
     """Code that pushes the values of locals, and empty slots, above the lowest `base` items of an operand stack."""
     at_target = Emit(emit.assembler, target)
     at_target.line = emit.line
-    items: List[Item] = []
+    items: List[CodeItem] = []
     for place in range(base, len(layout)):
         position, inner = layout[place], at_target.handled_below(place)
         if position is None:
@@ -73,7 +73,7 @@ def _pushed(emit: Emit, target: int, layout: Sequence[Optional[int]], base: int,
 
 
 def stack_of(emit: Emit, cfg: CFG, index: int, slots: Sequence[int], given: Optional[Dict[int, Any]] = None,
-             in_call: bool = False) -> List[Item]:
+             in_call: bool = False) -> List[CodeItem]:
     """Code that restores the operand stack of an instruction from locals.
 
     ``given`` has the callables that create items, by position; the locals then hold tuples of their arguments.
@@ -82,12 +82,12 @@ def stack_of(emit: Emit, cfg: CFG, index: int, slots: Sequence[int], given: Opti
     return _pushed(emit, index, stack_layout(cfg, index), 0, dict(enumerate(slots)), given or {})
 
 
-def after_call(emit: Emit, cfg: CFG, target: int) -> List[Item]:
+def after_call(emit: Emit, cfg: CFG, target: int) -> List[CodeItem]:
     """Nothing: the handler of a with statement is found by position."""
     return []
 
 
-def arrived(emit: Emit, names: Sequence[str], slots: Sequence[int]) -> List[Item]:
+def arrived(emit: Emit, names: Sequence[str], slots: Sequence[int]) -> List[CodeItem]:
     """Code that requests the values of variables and new locals, in this order, and stores them.
 
     Arguments of the function that are not among them lose the values with which they were called.
@@ -103,13 +103,13 @@ def arrived(emit: Emit, names: Sequence[str], slots: Sequence[int]) -> List[Item
     return items
 
 
-def _stored(emit: Emit, code: CodeType, name: str) -> Item:
+def _stored(emit: Emit, code: CodeType, name: str) -> CodeItem:
     if name in code.co_cellvars:
         return _cell_op(emit, code, "STORE_DEREF", name)
     return emit.op("STORE_FAST", emit.assembler.local(name))
 
 
-def _cell_op(emit: Emit, code: CodeType, opname: str, name: str) -> Item:
+def _cell_op(emit: Emit, code: CodeType, opname: str, name: str) -> CodeItem:
     return emit.op(opname, cell_slot(emit.assembler, code.co_cellvars.index(name)))
 
 
@@ -118,7 +118,7 @@ def frame_slots(code: CodeType, names: Sequence[str], slots: Sequence[int]) -> T
     return tuple(range(len(names) + len(slots)))
 
 
-def moved_away(emit: Emit, cfg: CFG, header: int, make: Callable[[int], Any]) -> List[Item]:
+def moved_away(emit: Emit, cfg: CFG, header: int, make: Callable[[int], Any]) -> List[CodeItem]:
     """Code that makes an OSR check. Unless the answer is None, it returns the answer's result for the operands."""
     move, stays, on = emit.assembler.local(MOVE), Label("no move"), Label("go on")
     cells = [emit.cell(number) for number in range(len(cfg.function.cellvars))]
@@ -129,7 +129,7 @@ def moved_away(emit: Emit, cfg: CFG, header: int, make: Callable[[int], Any]) ->
         emit.op("RETURN_VALUE"), stays, emit.op("POP_TOP"), emit.jump_over(on)]), on]
 
 
-def moved_in(emit: Emit, slots: Sequence[int]) -> List[Item]:
+def moved_in(emit: Emit, slots: Sequence[int]) -> List[CodeItem]:
     """Code that requests and stores the values of a move: variables, cell objects, a tuple of the operands.
 
     The variables are all of `co_varnames`. A variable without a value, or in a cell, is `UNBOUND`.
@@ -155,7 +155,7 @@ def to_go_on(linked: CodeType) -> Any:
     return linked
 
 
-def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
+def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[CodeItem]:
     """Code before a call instruction that makes the call go through a site.
 
     The site takes the empty slot beside the callable. So it is called with the callable and its arguments::
@@ -172,7 +172,7 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
     if instr.opname == "CALL_FUNCTION_EX":
         return _bound_callable(emit, bool((instr.arg or 0) & 1), callable)
     slots = [emit.assembler.fresh_local() for _ in range(_arguments(instr))]
-    items: List[Item] = [emit.op("STORE_FAST", slot) for slot in reversed(slots)]
+    items: List[CodeItem] = [emit.op("STORE_FAST", slot) for slot in reversed(slots)]
     if instr.opname.startswith("CALL_METHOD") or emit.index in operands.paired_calls:
         items += _bound(emit)
     else:
@@ -181,12 +181,12 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
     return items + [emit.const(callable), emit.op("SWAP", 2), *emit.put_back(slots)]
 
 
-def _bound_in_tuple(emit: Emit) -> List[Item]:
+def _bound_in_tuple(emit: Emit) -> List[CodeItem]:
     """Code that makes one callable of a method and the item beside it; `bind` takes both, of which one may be empty."""
     return [emit.op("BUILD_TUPLE", 2), *emit.call_on_top(natives.bind())]
 
 
-def _bound_by_call(emit: Emit) -> List[Item]:
+def _bound_by_call(emit: Emit) -> List[CodeItem]:
     """The same for 3.14, whose tuples cannot hold an empty slot.
 
     A call passes the item beside its callable as the first argument, unless the item is empty.
@@ -209,10 +209,10 @@ def has_site(instr: Instr) -> bool:
     return instr.opname in _THROUGH_SITES
 
 
-def _bound_callable(emit: Emit, has_keywords: bool, site: Any) -> List[Item]:
+def _bound_callable(emit: Emit, has_keywords: bool, site: Any) -> List[CodeItem]:
     """Code that replaces the callable of a call with a tuple of arguments, and maybe a dict."""
     slots = [emit.assembler.fresh_local() for _ in range(1 + has_keywords)]
-    without: List[Item] = [emit.op("STORE_FAST", emit.assembler.local(NOTHING))]
+    without: List[CodeItem] = [emit.op("STORE_FAST", emit.assembler.local(NOTHING))]
     items = (without * (KEYWORDS_HAVE_A_SLOT and not has_keywords)
              + [emit.op("STORE_FAST", slot) for slot in reversed(slots)])
     items += without * NULL_ABOVE_CALLABLE
@@ -260,19 +260,19 @@ class SiteStack:
         #: For code between `take_off` and `put_back`: its handler expects no more operands than the stack has.
         self.inside: Emit = emit.handled_below(self.base)
 
-    def take_off(self) -> List[Item]:
+    def take_off(self) -> List[CodeItem]:
         """Code that stores the operands in locals. An empty slot leaves its local without a value."""
         return [self.emit.op(
             "STORE_FAST", self.emit.assembler.local(NOTHING) if position is None else self.slots[position])
             for position in reversed(self.layout[self.base:])]
 
-    def put_back(self) -> List[Item]:
+    def put_back(self) -> List[CodeItem]:
         """Code that pushes them again."""
         if None not in self.layout[self.base:]:
             return self.emit.put_back(list(self.slots.values()))
         return _pushed(self.emit, cast(int, self.emit.index), self.layout, self.base, self.slots, {})
 
-    def let_go(self, taken: Sequence[int]) -> List[Item]:
+    def let_go(self, taken: Sequence[int]) -> List[CodeItem]:
         """Code that clears the locals; launchers have taken those at the positions `taken` as arguments."""
         return self.emit.drop(self.slots.values(), [self.slots[position] for position in taken])
 
@@ -303,21 +303,21 @@ class ExitStack:
         self.emit, self.target, self.layout = emit, target, layout
         self.base, self.stack, self.given = base, stack, given
 
-    def arrange(self) -> List[Item]:
+    def arrange(self) -> List[CodeItem]:
         """Create the given items and the empty slots; no code if the exit's values are the operands already."""
         positions = self.layout[self.base:]
         if not self.given and None not in positions:
             return []
         slots = [self.emit.assembler.fresh_local() for _ in range(self.stack)]
-        items: List[Item] = [self.emit.op("STORE_FAST", slot) for slot in slots]
+        items: List[CodeItem] = [self.emit.op("STORE_FAST", slot) for slot in slots]
         held = dict(zip([position for position in positions if position is not None], reversed(slots)))
         return items + _pushed(self.emit, self.target, self.layout, self.base, held, self.given)
 
-    def after_call(self, emit: Emit) -> List[Item]:
+    def after_call(self, emit: Emit) -> List[CodeItem]:
         """Nothing, like `after_call` of this module."""
         return []
 
-    def epilogue(self) -> List[Item]:
+    def epilogue(self) -> List[CodeItem]:
         """Nothing: no code has to follow the exit's code."""
         return []
 

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, cast
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.assembler.emit_37 import Emit
-from pijit.core.bytecode.codec.encode import Assembler, Item, Label
+from pijit.core.bytecode.codec.encode import Assembler, CodeItem, Label
 from pijit.core.bytecode.flow.control_flow import BlockEntry
 from pijit.core.bytecode.instructions.instruction import Instr
 from pijit.core.bytecode.instructions.line_table import LINE_TABLE_FIELD
@@ -32,20 +32,20 @@ def entered_after_call(cfg: CFG, target: int) -> Optional[BlockEntry]:
     return (cfg.block_stack[target] or (None,))[-1] if setup.opname == "SETUP_WITH" else None
 
 
-def item_of(emit: Emit, slot: int, make: Any = None) -> List[Item]:
+def item_of(emit: Emit, slot: int, make: Any = None) -> List[CodeItem]:
     """Code that restores an item of the operand stack; ``make`` creates one that is `Given`."""
     item = emit.put_back([slot])
     return item if make is None else emit.call_starred(make, item)
 
 
 def stack_of(emit: Emit, cfg: CFG, index: int, slots: Sequence[int], given: Optional[Dict[int, Any]] = None,
-             in_call: bool = False) -> List[Item]:
+             in_call: bool = False) -> List[CodeItem]:
     """Code that restores the operand stack of an instruction, and the blocks around it, from locals.
 
     ``given`` has the callables that create items, by position; the locals then hold tuples of their arguments.
     ``in_call``: the top item is the operand of a pending call; the block that begins after the call is not restored.
     """
-    items: List[Item] = []
+    items: List[CodeItem] = []
     without = entered_after_call(cfg, index) if in_call else None
     blocks = [block for block in cfg.block_stack[index] or () if block is not without]
     for position in range(len(slots) + 1):
@@ -56,19 +56,19 @@ def stack_of(emit: Emit, cfg: CFG, index: int, slots: Sequence[int], given: Opti
     return items
 
 
-def _setup_below(emit: Emit, cfg: CFG, block: BlockEntry, handler: Label) -> List[Item]:
+def _setup_below(emit: Emit, cfg: CFG, block: BlockEntry, handler: Label) -> List[CodeItem]:
     """Code that pushes a block on the block stack, with a level below the top item of the operand stack."""
     slot = emit.assembler.fresh_local()
     return [emit.op("STORE_FAST", slot), emit.op(setup_of(cfg, block), handler), *emit.put_back([slot])]
 
 
-def after_call(emit: Emit, cfg: CFG, target: int) -> List[Item]:
+def after_call(emit: Emit, cfg: CFG, target: int) -> List[CodeItem]:
     """Code after a call whose result is the top item: it pushes the block that begins there, if there is one."""
     entered = entered_after_call(cfg, target)
     return [] if entered is None else _setup_below(emit, cfg, entered, emit.assembler.inserted(entered.handler))
 
 
-def arrived(emit: Emit, names: Sequence[str], slots: Sequence[int]) -> List[Item]:
+def arrived(emit: Emit, names: Sequence[str], slots: Sequence[int]) -> List[CodeItem]:
     """Nothing: the creator of the frame has stored the values."""
     return []
 
@@ -79,7 +79,7 @@ def frame_slots(code: CodeType, names: Sequence[str], slots: Sequence[int]) -> T
     return tuple(cells[name] if name in cells else code.co_varnames.index(name) for name in names) + tuple(slots)
 
 
-def moved_in(emit: Emit, slots: Sequence[int]) -> List[Item]:
+def moved_in(emit: Emit, slots: Sequence[int]) -> List[CodeItem]:
     """Code that stores the operand stack of a move in locals; the frame has the variables already."""
     stack = emit.assembler.local(STACK)
     return [*emit.put_back([stack]), emit.op("UNPACK_SEQUENCE", len(slots)),
@@ -110,15 +110,15 @@ class SiteStack:
         #: The locals that hold the operands, by position.
         self.slots: Dict[int, int] = {position: emit.assembler.fresh_local() for position in range(depth, entry_depth)}
 
-    def take_off(self) -> List[Item]:
+    def take_off(self) -> List[CodeItem]:
         """Code that stores the operands in locals."""
         return [self.emit.op("STORE_FAST", slot) for slot in reversed(list(self.slots.values()))]
 
-    def put_back(self) -> List[Item]:
+    def put_back(self) -> List[CodeItem]:
         """Code that pushes them again."""
         return self.emit.put_back(list(self.slots.values()))
 
-    def let_go(self, taken: Sequence[int]) -> List[Item]:
+    def let_go(self, taken: Sequence[int]) -> List[CodeItem]:
         """Code that clears the locals; launchers have taken those at the positions `taken` as arguments."""
         return self.emit.drop(self.slots.values())
 
@@ -147,7 +147,7 @@ class ExitStack:
         self.depth, self.target, self.stack, self.given, self.in_call = depth, target, stack, given, in_call
         self.stubs: List[Tuple[Label, Label]] = []
 
-    def arrange(self) -> List[Item]:
+    def arrange(self) -> List[CodeItem]:
         """Pop and push blocks of try statements, and those of loops (3.7), and create the given items."""
         emit, cfg = self.emit, self.cfg
         have, want = [[block for block in cfg.block_stack[index] or () if block.kind != "handler"]
@@ -160,7 +160,7 @@ class ExitStack:
         if common == len(have) == len(want) and not self.given:
             return []
         slots = [emit.assembler.fresh_local() for _ in range(self.stack)]
-        items: List[Item] = [emit.op("STORE_FAST", slot) for slot in slots]
+        items: List[CodeItem] = [emit.op("STORE_FAST", slot) for slot in slots]
         items += [emit.op("POP_BLOCK") for _ in have[common:]]
         position, missing = self.depth, want[common:]
         while missing or slots:
@@ -172,12 +172,12 @@ class ExitStack:
             position += 1
         return items
 
-    def after_call(self, emit: Emit) -> List[Item]:
+    def after_call(self, emit: Emit) -> List[CodeItem]:
         """Like `after_call` of this module; the setup may come after the block's handler in the code."""
         entered = entered_after_call(self.cfg, self.target)
         return [] if entered is None else _setup_below(emit, self.cfg, entered, self._forwards(entered.handler))
 
-    def epilogue(self) -> List[Item]:
+    def epilogue(self) -> List[CodeItem]:
         """Code that has to follow the exit's code: jumps to handlers."""
         return [item for stub, handler in self.stubs for item in (stub, self.emit.jump(handler))]
 
@@ -190,7 +190,7 @@ class ExitStack:
         return self.stubs[-1][0]
 
 
-def moved_away(emit: Emit, cfg: CFG, header: int, make: Callable[[int], Any]) -> List[Item]:
+def moved_away(emit: Emit, cfg: CFG, header: int, make: Callable[[int], Any]) -> List[CodeItem]:
     """Code that makes an OSR check and returns its answer unless that is None; see `osr`."""
     stack, move, stays, on = emit.assembler.local(STACK), emit.assembler.local(MOVE), Label("no move"), Label("go on")
     check = make(stack)
@@ -210,7 +210,7 @@ def has_site(instr: Instr) -> bool:
     return True
 
 
-def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
+def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[CodeItem]:
     """Code that announces that an instruction is about to call a function that is compiled on its own."""
     return [*emit.call(callable), emit.op("POP_TOP")]
 

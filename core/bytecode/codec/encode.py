@@ -51,7 +51,7 @@ class NewInstr:
         return "<Op {} {}, line {}>".format(self.opname, "" if self.arg is None else self.arg, self.lineno)
 
 
-Item = Union[NewInstr, Label]
+CodeItem = Union[NewInstr, Label]
 
 
 class Assembler:
@@ -75,9 +75,9 @@ class Assembler:
         self._const_index: Dict[int, int] = {id(value): index for index, value in enumerate(self._consts)}
         self._names: List[str] = list(code.co_names)
         self._varnames: List[str] = list(code.co_varnames)
-        self._fallthrough: Dict[int, List[Item]] = {}
-        self._redirected: Dict[int, List[Item]] = {}
-        self._tail: List[Tuple[Optional[int], List[Item]]] = []
+        self._fallthrough: Dict[int, List[CodeItem]] = {}
+        self._redirected: Dict[int, List[CodeItem]] = {}
+        self._tail: List[Tuple[Optional[int], List[CodeItem]]] = []
         self._original: Dict[int, Label] = {}
         self._inserted: Dict[int, Label] = {}
         self._retargeted: Dict[int, Label] = {}
@@ -123,7 +123,7 @@ class Assembler:
         """The first instruction before which code may be inserted."""
         return first_place(self.function)
 
-    def insert(self, index: int, items: Iterable[Item], redirect: bool = True) -> None:
+    def insert(self, index: int, items: Iterable[CodeItem], redirect: bool = True) -> None:
         """Insert new code before original instruction `index`, after the code that was inserted there earlier.
 
         Args:
@@ -148,7 +148,7 @@ class Assembler:
         """Whether `insert` accepts an instruction; before 3.11 it accepts every instruction."""
         return why_not_in_front(self.function, index) is None
 
-    def append(self, items: Iterable[Item], site: Optional[int] = None) -> None:
+    def append(self, items: Iterable[CodeItem], site: Optional[int] = None) -> None:
         """Append new code after all other code; only jumps reach it.
 
         Args:
@@ -256,7 +256,7 @@ def _place_all(placed: Dict[Label, int], pairs: Iterable[Tuple[Label, int]]) -> 
         placed[label] = row
 
 
-def _place(items: Sequence[Item], site: Optional[Instr], instructions: Sequence[Instr], layout: Layout,
+def _place(items: Sequence[CodeItem], site: Optional[Instr], instructions: Sequence[Instr], layout: Layout,
            placed: Dict[Label, int], pending: List[Tuple[int, Label]]) -> None:
     for item in items:
         if isinstance(item, Label):

@@ -19,7 +19,7 @@ _NAME_SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": 1 if _IS_312 else 0, "LOAD_SUPER_
 _COMPARE_SHIFT = 5 if "TO_BOOL" in dis.opmap else 4 if _IS_312 else 0
 _NAMED_OPERATORS = {"IS_OP": ("is", "is not"), "CONTAINS_OP": ("in", "not in")}
 
-Lookup = Callable[[int], Any]
+ValueOf = Callable[[int], Any]
 
 
 def slot_names(code: CodeType) -> Tuple[str, ...]:
@@ -28,10 +28,10 @@ def slot_names(code: CodeType) -> Tuple[str, ...]:
     return code.co_varnames + cells + code.co_freevars
 
 
-def _lookups(code: CodeType) -> Dict[int, Lookup]:
+def _lookups(code: CodeType) -> Dict[int, ValueOf]:
     """The function that looks up the argument's meaning, for each opcode whose argument is an index."""
     slots = slot_names(code)
-    lookups: Dict[int, Lookup] = {number: code.co_consts.__getitem__ for number in dis.hasconst}
+    lookups: Dict[int, ValueOf] = {number: code.co_consts.__getitem__ for number in dis.hasconst}
     lookups.update((number, slots.__getitem__) for number in dis.haslocal + dis.hasfree)
     lookups.update((number, lambda arg: (slots[arg >> 4], slots[arg & 15])) for number in SLOT_PAIRS)
     lookups.update((number, _shifted(code.co_names, _NAME_SHIFTS.get(dis.opname[number], 0)))
@@ -41,7 +41,7 @@ def _lookups(code: CodeType) -> Dict[int, Lookup]:
     return lookups
 
 
-def _shifted(table: Tuple[str, ...], shift: int) -> Lookup:
+def _shifted(table: Tuple[str, ...], shift: int) -> ValueOf:
     return lambda arg: table[arg >> shift]
 
 
@@ -87,7 +87,7 @@ def read_instructions(code: CodeType) -> List[Instr]:
     return instructions
 
 
-def _value(lookups: Dict[int, Lookup], opcode: int, arg: Any) -> Any:
+def _value(lookups: Dict[int, ValueOf], opcode: int, arg: Any) -> Any:
     lookup = lookups.get(opcode) if arg is not None else None
     if lookup is None:
         return arg

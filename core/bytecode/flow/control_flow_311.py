@@ -20,7 +20,7 @@ _EXPRESSION = frozenset((
     "BUILD_TUPLE", "CALL_FUNCTION", "CALL_METHOD", "BINARY_SUBSCR", "NOP", "LIST_TO_TUPLE"))
 
 
-class _Blocks:
+class _HandlerBlocks:
     """The block stack of each instruction, computed from the entries of the exception table."""
 
     def __init__(self, function: Function) -> None:
@@ -88,14 +88,14 @@ def trace_flow(function: Function) -> Flow:
     """
     found = function.operands or operands(function)
     function.operands = found
-    blocks = _Blocks(function)
+    blocks = _HandlerBlocks(function)
     stacks: List[Optional[Blocks]] = [None if depth is None else blocks.of(instr.entry)
                                       for instr, depth in zip(function.instructions, found.depths)]
     depths = [None if depth is None else depth - len(nulls) for depth, nulls in zip(found.depths, found.nulls)]
     return Flow(list(found.successors), stacks, depths, _handlers(function, blocks))
 
 
-def _handlers(function: Function, blocks: _Blocks) -> Dict[int, BlockEntry]:
+def _handlers(function: Function, blocks: _HandlerBlocks) -> Dict[int, BlockEntry]:
     """The entry that is active while a handler runs, for each instruction where a handler begins.
 
     Handlers of outer blocks are included. If a try statement fills an outer one, only the clean-up code of the inner

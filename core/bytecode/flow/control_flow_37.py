@@ -70,7 +70,7 @@ class _Resumption(NamedTuple):
 _FALL = _Resumption("fall")
 
 
-class _Tracer:
+class _FlowTracer:
     """One traversal of the instructions. Each is visited once, because its state does not depend on the path."""
 
     def __init__(self, function: Function) -> None:
@@ -229,19 +229,19 @@ def _target(instr: Instr) -> int:
     return instr.target
 
 
-_SPECIAL: Dict[str, Callable[[_Tracer, Instr, Blocks, int], None]] = {
-    "POP_BLOCK": _Tracer._pop_block,
-    "POP_EXCEPT": _Tracer._pop_block,
-    "POP_FINALLY": _Tracer._pop_block,
-    "END_ASYNC_FOR": _Tracer._pop_block,
-    "BEGIN_FINALLY": _Tracer._begin_finally,
-    "CALL_FINALLY": _Tracer._call_finally,
-    "END_FINALLY": _Tracer._end_finally,
-    "BREAK_LOOP": _Tracer._break_loop,
-    "CONTINUE_LOOP": _Tracer._continue_loop,
-    "RETURN_VALUE": _Tracer._return_value,
+_SPECIAL: Dict[str, Callable[[_FlowTracer, Instr, Blocks, int], None]] = {
+    "POP_BLOCK": _FlowTracer._pop_block,
+    "POP_EXCEPT": _FlowTracer._pop_block,
+    "POP_FINALLY": _FlowTracer._pop_block,
+    "END_ASYNC_FOR": _FlowTracer._pop_block,
+    "BEGIN_FINALLY": _FlowTracer._begin_finally,
+    "CALL_FINALLY": _FlowTracer._call_finally,
+    "END_FINALLY": _FlowTracer._end_finally,
+    "BREAK_LOOP": _FlowTracer._break_loop,
+    "CONTINUE_LOOP": _FlowTracer._continue_loop,
+    "RETURN_VALUE": _FlowTracer._return_value,
 }
-_SPECIAL.update((name, _Tracer._setup) for name in BLOCK_PUSHES)
+_SPECIAL.update((name, _FlowTracer._setup) for name in BLOCK_PUSHES)
 
 
 def trace_flow(function: Function) -> Flow:
@@ -262,4 +262,4 @@ def trace_flow(function: Function) -> Flow:
     code = function.code
     # From 3.10 on a generator starts with the sent value on its stack.
     starts_with_item = sys.version_info >= (3, 10) and code.co_flags & _GENERATOR_FLAGS
-    return _Tracer(function).run(1 if starts_with_item else 0)
+    return _FlowTracer(function).run(1 if starts_with_item else 0)

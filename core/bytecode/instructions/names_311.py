@@ -56,14 +56,14 @@ _OF_REMADE_CELL = {"LOAD_DEREF": "LOAD_CONTENT", "STORE_DEREF": "STORE_CONTENT",
                    "DELETE_FAST": "DELETE_CONTENT", "MAKE_CELL": "MAKE_CELL"}
 """Names of accesses to cells that are created while the function runs; these accesses stay bytecode."""
 
-Rule = Callable[[Instr, Names], Normal]
+NamingRule = Callable[[Instr, Names], Normal]
 
 
 def _kept(instr: Instr, names: Names) -> Normal:
     return Normal(instr.opname, instr.arg, instr.value)
 
 
-def _renamed(name: str) -> Rule:
+def _renamed(name: str) -> NamingRule:
     return lambda instr, names: Normal(name, instr.arg, instr.value)
 
 
@@ -71,7 +71,7 @@ def _nothing(instr: Instr, names: Names) -> Normal:
     return Normal("NOP", None, None)
 
 
-def _by_argument(known: Dict[int, str], otherwise: Rule) -> Rule:
+def _by_argument(known: Dict[int, str], otherwise: NamingRule) -> NamingRule:
     """Operations that share one opcode and are told apart by its argument."""
     def rule(instr: Instr, names: Names) -> Normal:
         name = known.get(instr.arg or 0)
@@ -80,7 +80,7 @@ def _by_argument(known: Dict[int, str], otherwise: Rule) -> Rule:
     return rule
 
 
-def _shifted(bits: int, name: str, flagged: Optional[str] = None, flag: int = 1) -> Rule:
+def _shifted(bits: int, name: str, flagged: Optional[str] = None, flag: int = 1) -> NamingRule:
     """Drop the flags in the argument's low bits; use another name if a flag is set."""
     def rule(instr: Instr, names: Names) -> Normal:
         is_flagged = flagged is not None and instr.raw & flag
@@ -156,7 +156,7 @@ _BINARY.update({number + len(OPERATORS): "INPLACE_" + name for number, name in e
 _BINARY[2 * len(OPERATORS)] = "BINARY_SUBSCR"
 _INTRINSICS = {1: "PRINT_EXPR", 2: "IMPORT_STAR", 5: "UNARY_POSITIVE", 6: "LIST_TO_TUPLE"}
 
-_RULES: Dict[str, Rule] = {
+_RULES: Dict[str, NamingRule] = {
     "BINARY_OP": _by_argument(_BINARY, _kept),
     "CALL_INTRINSIC_1": _by_argument(_INTRINSICS, _kept),
     "COPY": _by_argument({1: "DUP_TOP"}, _kept),

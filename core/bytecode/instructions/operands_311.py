@@ -83,7 +83,7 @@ def _pushed_null(instr: Instr, depth: int) -> Optional[int]:
     return None
 
 
-class _Tracer:
+class _SlotTracer:
     """One traversal of all paths; each instruction is visited once."""
 
     def __init__(self, function: Function) -> None:
@@ -207,4 +207,4 @@ def operands(function: Function) -> Operands:
     Raises:
         ValueError: paths meet with different stacks; CPython's compiler never makes such code.
     """
-    return _Tracer(function).run()
+    return _SlotTracer(function).run()

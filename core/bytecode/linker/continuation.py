@@ -21,7 +21,7 @@ from typing import Any, Callable, List, Optional, Tuple
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.assembler import natives
 from pijit.core.bytecode.assembler.emit import Emit, after_call, announcement, arrived, finished, frame_slots, stack_of
-from pijit.core.bytecode.codec.encode import Assembler, Item, Label
+from pijit.core.bytecode.codec.encode import Assembler, CodeItem, Label
 from pijit.core.named_tuples import NamedTuple
 
 Announce = Callable[[Tuple[Tuple[CodeType, str], ...]], Any]
@@ -51,12 +51,12 @@ class Continuation(NamedTuple):
         return own if self.inner is None else "%s, %s" % (own, self.inner)
 
 
-def call_and_drop(emit: Emit, callable: Any) -> List[Item]:
+def call_and_drop(emit: Emit, callable: Any) -> List[CodeItem]:
     """Code that calls a callable and drops the result."""
     return [*emit.call(callable), emit.op("POP_TOP")]
 
 
-def call_continuation(emit: Emit, rest: Continuation, announce: Announce) -> List[Item]:
+def call_continuation(emit: Emit, rest: Continuation, announce: Announce) -> List[CodeItem]:
     """Code that runs a continuation on the tuple on top of the stack, which the result replaces."""
     return emit.call_on_top(_native(rest, announce))
 
@@ -88,7 +88,7 @@ def _native(rest: Continuation, announce: Announce) -> Any:
     return natives.continuation(code, frame_slots(code, rest.locals, slots))
 
 
-def _dict_of(emit: Emit, name: str, keys: Tuple[str, ...], slots: List[int]) -> List[Item]:
+def _dict_of(emit: Emit, name: str, keys: Tuple[str, ...], slots: List[int]) -> List[CodeItem]:
     """Code that stores a new dict of the values of other variables in a variable; no one else holds the dict."""
     items = [item for key, slot in zip(keys, slots) for item in [emit.const(key), *emit.put_back([slot])]]
     return items + [emit.op("BUILD_MAP", len(keys)), emit.op("STORE_FAST", emit.assembler.local(name))]

@@ -13,7 +13,7 @@ from typing import List
 
 from pijit.core.bytecode.assembler import natives
 from pijit.core.bytecode.assembler.emit import Emit
-from pijit.core.bytecode.codec.encode import Item
+from pijit.core.bytecode.codec.encode import CodeItem
 from pijit.core.named_tuples import NamedTuple
 
 
@@ -26,6 +26,6 @@ class FlagReport(NamedTuple):
         return "the flags of %s" % self.ufunc
 
 
-def call_report(emit: Emit, report: FlagReport) -> List[Item]:
+def call_report(emit: Emit, report: FlagReport) -> List[CodeItem]:
     """Code that replaces the tuple on top of the stack by the array, after NumPy has reported the flags."""
     return emit.call_on_top(natives.reporter(report.ufunc))

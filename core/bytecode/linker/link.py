@@ -21,7 +21,7 @@ from pijit.core.bytecode.assembler.emit import (
     finished,
     handled_at,
 )
-from pijit.core.bytecode.codec.encode import Assembler, Item, Label
+from pijit.core.bytecode.codec.encode import Assembler, CodeItem, Label
 from pijit.core.bytecode.linker.continuation import Announce, Continuation, call_and_drop, call_continuation
 from pijit.core.bytecode.linker.deferred_warning import FlagReport, call_report
 from pijit.core.bytecode.linker.osr import Given, add_osr_check, add_start
@@ -152,14 +152,14 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[ValueProbe],
     for header, make in (osr_checks or {}).items():
         add_osr_check(assembler, cfg, header, make)
     announced = {index: Label("call at %d" % index) for index in calls or {}}
-    beginning: List[Item] = []
-    writers = [_Writer(cfg, assembler, site, reentry_labels, announced, announce, beginning) for site in sites]
+    beginning: List[CodeItem] = []
+    writers = [_SiteWriter(cfg, assembler, site, reentry_labels, announced, announce, beginning) for site in sites]
     for writer in writers:
         assembler.insert(writer.site.index, writer.write())
     for index, callable in (calls or {}).items():
         assembler.insert(index, [announced[index]] + announcement(Emit(assembler, index, columns=True), cfg, callable))
     for key, site in (reentries or {}).items():
-        writer = _Writer(cfg, assembler, site, reentry_labels, announced, announce, beginning)
+        writer = _SiteWriter(cfg, assembler, site, reentry_labels, announced, announce, beginning)
         if site.gate is not None:
             assembler.insert(site.index, writer.emit.if_item(site.gate, [writer.emit.jump(reentry_labels[key])]))
         written = writer.write()  # this appends to ``beginning``
@@ -183,7 +183,7 @@ def _add_probe(assembler: Assembler, probe: ValueProbe) -> None:
     assembler.insert(probe.index + 1, observe, redirect=False)
 
 
-class _Writer:
+class _SiteWriter:
     """The code of one site.
 
     ``announced`` has the labels of instructions that begin with the announcement of their call. ``beginning`` collects
@@ -191,14 +191,14 @@ class _Writer:
     """
 
     def __init__(self, cfg: CFG, assembler: Assembler, site: Site, reentry_labels: Dict[Any, Label],
-                 announced: Dict[int, Label], announce: Announce, beginning: List[Item]) -> None:
+                 announced: Dict[int, Label], announce: Announce, beginning: List[CodeItem]) -> None:
         self.cfg = cfg
         self.reentry_labels = reentry_labels
         self.announced, self.announce = announced, announce
         self.assembler = assembler
         self.site = site
         self.emit = Emit(assembler, site.index)
-        self.items: List[Item] = []
+        self.items: List[CodeItem] = []
         self.beginning = beginning
         targets = [plan.target for call in site.calls for plan in call.exits]
         self.stack = SiteStack(self.emit, cfg, site.depth, site.entry_depth, targets)
@@ -208,7 +208,7 @@ class _Writer:
     def op(self, name: str, arg: Any = None) -> None:
         self.items.append(self.emit.op(name, arg))
 
-    def write(self) -> List[Item]:
+    def write(self) -> List[CodeItem]:
         self.items += self.stack.take_off()
         for call in self.site.calls:
             self._call(call)
@@ -230,7 +230,7 @@ class _Writer:
         self._other_exits(call, missed)
         self.items.append(missed)
 
-    def _argument(self, kind: str, name: Any) -> Item:
+    def _argument(self, kind: str, name: Any) -> CodeItem:
         if kind in ("cell", "closure"):
             return self.emit.cell(name)
         if kind == "stack":
@@ -285,7 +285,7 @@ class _Writer:
             self.items.append(self.emit.jump(self._label_after(plan)))
         self.items += stack.epilogue()
 
-    def _call_from_the_beginning(self, items: List[Item], target: int, emit: Emit) -> None:
+    def _call_from_the_beginning(self, items: List[CodeItem], target: int, emit: Emit) -> None:
         """Call Python code and continue at an instruction. The code is placed before all other code.
 
         The callee may switch on tracing, and tracers see a line event again after a backward jump.

@@ -18,7 +18,7 @@ from typing import Dict, List, Optional
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.codec.decode import Function, Instr, decode
-from pijit.core.bytecode.codec.encode import Assembler, Item, Label, NewInstr
+from pijit.core.bytecode.codec.encode import Assembler, CodeItem, Label, NewInstr
 from pijit.core.bytecode.flow.control_flow import Blocks
 
 COPIED_BY_COMPILER = "END_FINALLY" not in dis.opmap
@@ -36,14 +36,14 @@ def plain_function(code: CodeType, returns: bool) -> Function:
     """
     function = decode(code)
     while not COPIED_BY_COMPILER:
-        copied = _Copier(build_cfg(function), returns).run()
+        copied = _FinallyCopier(build_cfg(function), returns).run()
         if copied is None or len(copied.code.co_code) > 2 * LARGEST:
             break
         function = copied
     return function
 
 
-class _Copier:
+class _FinallyCopier:
     """Copies the bodies for all entries of the code as it is; the copies may contain more such entries."""
 
     def __init__(self, cfg: CFG, returns: bool) -> None:
@@ -68,7 +68,7 @@ class _Copier:
                     found = True
         return self.assembler.assemble_function() if found else None
 
-    def _instead(self, instr: Instr) -> Optional[List[Item]]:
+    def _instead(self, instr: Instr) -> Optional[List[CodeItem]]:
         """The code in place of an instruction that enters a body, or None for other instructions."""
         index, following = instr.index, instr.index + 1
         if instr.opname == "CALL_FINALLY":
@@ -87,7 +87,7 @@ class _Copier:
         return (self.cfg.successors[index] == [index + 1] and index + 1 in self.cfg.flow.handlers
                 and "BEGIN_FINALLY" not in dis.opmap)
 
-    def _body(self, handler: int, following: Optional[int]) -> Optional[List[Item]]:
+    def _body(self, handler: int, following: Optional[int]) -> Optional[List[CodeItem]]:
         """A copy of the body, and a jump to `following` or to where the body continues; None if it does not."""
         end = self.ends.get(handler)
         following = end + 1 if following is None and end is not None else following
@@ -96,14 +96,14 @@ class _Copier:
         line = self.instructions[end].lineno
         return self._copy(handler, end) + [NewInstr("JUMP_ABSOLUTE", self.assembler.inserted(following), line)]
 
-    def _copy(self, start: int, end: int) -> List[Item]:
+    def _copy(self, start: int, end: int) -> List[CodeItem]:
         """The instructions; jumps to ``end`` lead to the end of the copy."""
         if self.instructions[start].opname == "WITH_CLEANUP_START":
             return self._cleanup(self.instructions[start].lineno)
         labels: Dict[Optional[int], Label] = {
             instr.target: Label("copy of %s" % instr.target) for instr in self.instructions[start:end]
             if instr.target is not None and start <= instr.target <= end}
-        items: List[Item] = []
+        items: List[CodeItem] = []
         for instr in self.instructions[start:end]:
             if instr.index in labels:
                 items.append(labels[instr.index])
@@ -118,19 +118,19 @@ class _Copier:
             return NewInstr(instr.opname, label, instr.lineno)
         return NewInstr(instr.opname, instr.raw if instr.opcode >= dis.HAVE_ARGUMENT else None, instr.lineno)
 
-    def _cleanup(self, line: Optional[int]) -> List[Item]:
+    def _cleanup(self, line: Optional[int]) -> List[CodeItem]:
         """Call the ``__exit__`` on the stack, as code of 3.9 and later does."""
         return [NewInstr("LOAD_CONST", self.assembler.const(None), line), NewInstr("DUP_TOP", None, line),
                 NewInstr("DUP_TOP", None, line), NewInstr("CALL_FUNCTION", 3, line), NewInstr("POP_TOP", None, line)]
 
-    def _unwound(self, instr: Instr) -> Optional[List[Item]]:
+    def _unwound(self, instr: Instr) -> Optional[List[CodeItem]]:
         """3.7: leave the blocks one by one and run their bodies, instead of unwinding."""
         blocks, returning = self.cfg.block_stack[instr.index] or (), instr.opname == "RETURN_VALUE"
         unwound = _unwound(blocks, returning)
         if unwound is None or returning and not self.returns:
             return None
         line = instr.lineno
-        items: List[Item] = []
+        items: List[CodeItem] = []
         result = self.assembler.local(RESULT) if returning else None
         if returning:
             items.append(NewInstr("STORE_FAST", result, line))

@@ -20,7 +20,7 @@ from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.analysis.liveness import Liveness
-from pijit.core.bytecode.codec.encode import Assembler, Item
+from pijit.core.bytecode.codec.encode import Assembler, CodeItem
 from pijit.core.bytecode.instructions.instruction import Function
 from pijit.core.bytecode.normal_form.normalise import normal_function
 from pijit.core.named_tuples import NamedTuple
@@ -130,7 +130,7 @@ def resumed(generator: GeneratorCode, point: int) -> Resumed:
     """The step of a generator that waits at ``point``, the index of a yield or `START`."""
     cfg, assembler = generator.cfg, Assembler(generator.returning)
     names = []
-    first: List[Item] = []
+    first: List[CodeItem] = []
     if point != START:
         names = ["$s%d" % k for k in range((cfg.stack_depth[point] or 0) - 1)]
         first = on_stack(assembler, cfg, point, names)

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List
 
 from pijit.core.bytecode.assembler.emit import Emit
 from pijit.core.bytecode.codec.decode import Function
-from pijit.core.bytecode.codec.encode import Assembler, Item, Label, NewInstr
+from pijit.core.bytecode.codec.encode import Assembler, CodeItem, Label, NewInstr
 from pijit.core.bytecode.rewrite.compensated_sum import COMPENSATES, add_item, with_lost
 from pijit.core.named_tuples import NamedTuple
 
@@ -33,7 +33,7 @@ ITEM, ITEM_KEY = "an item", "its key"
 LOST = "what rounding has lost"
 VALUE_BELOW_KEY = sys.version_info < (3, 8)
 """Whether MAP_ADD expects the value below the key on the stack."""
-Items = List[Item]
+Items = List[CodeItem]
 
 
 def variable(name: str) -> str:
@@ -53,7 +53,7 @@ class Nothing:
 NOTHING = Nothing()
 
 
-class Writer:
+class InstructionWriter:
     """Writes instructions without a line for one code object."""
 
     def __init__(self, assembler: Assembler) -> None:
@@ -76,7 +76,7 @@ class Writer:
         """Raise without an exception, the mark for an empty generator."""
         return self.emit.op("RAISE_VARARGS", 0)
 
-    def with_item(self, opname: str, *more: Item) -> Items:
+    def with_item(self, opname: str, *more: CodeItem) -> Items:
         """Apply an operation to the result so far and the item on the stack; store its result."""
         return [self.load(RESULT), self.emit.swap(), *more, self.emit.op(opname, 1), self.store(RESULT)]
 
@@ -93,16 +93,16 @@ class Consumer(NamedTuple):
     """The code of a builtin for items: before the first, with each (which is on the stack), and after the last."""
 
     name: str
-    first: Callable[[Writer], Items]
-    each: Callable[[Writer], Items]
-    last: Callable[[Writer], Items]
+    first: Callable[[InstructionWriter], Items]
+    each: Callable[[InstructionWriter], Items]
+    last: Callable[[InstructionWriter], Items]
 
 
-def _nothing(write: Writer) -> Items:
+def _nothing(write: InstructionWriter) -> Items:
     return []
 
 
-def _result(write: Writer) -> Items:
+def _result(write: InstructionWriter) -> Items:
     return write.returned(write.load(RESULT))
 
 
@@ -116,12 +116,12 @@ def _fold(name: str, operator: str) -> "Consumer":
 
 def _compensated(name: str) -> Consumer:
     """``sum`` of the versions with compensated summation."""
-    def each(write: Writer) -> Items:
+    def each(write: InstructionWriter) -> Items:
         arguments: Items = [write.load(RESULT), write.load(LOST), write.load(ITEM)]
         return [write.store(ITEM), *write.emit.call_of(write.const(add_item), arguments),
                 write.emit.op("UNPACK_SEQUENCE", 2), write.store(RESULT), write.store(LOST)]
 
-    def last(write: Writer) -> Items:
+    def last(write: InstructionWriter) -> Items:
         arguments: Items = [write.load(RESULT), write.load(LOST)]
         return [*write.emit.call_of(write.const(with_lost), arguments), write.emit.op("RETURN_VALUE")]
 
@@ -129,7 +129,7 @@ def _compensated(name: str) -> Consumer:
 
 
 def _until(name: str, answer: bool) -> Consumer:
-    def each(write: Writer) -> Items:
+    def each(write: InstructionWriter) -> Items:
         decided = Label("decided")
         write.assembler.append([decided] + write.returned(write.const(answer)))
         return write.emit.jump_if(answer, decided, False)
@@ -144,7 +144,7 @@ def _collect(name: str, make: str, add: str) -> Consumer:
 
 def _pairs() -> Consumer:
     """``dict``: each item is a key and its value."""
-    def each(write: Writer) -> Items:
+    def each(write: InstructionWriter) -> Items:
         order: Items = [] if VALUE_BELOW_KEY else [write.emit.swap()]
         return write.with_item("MAP_ADD", write.emit.op("UNPACK_SEQUENCE", 2), *order)
 
@@ -153,10 +153,10 @@ def _pairs() -> Consumer:
 
 def _first(has_default: bool) -> Consumer:
     """``next``: the first item of a generator that is not used again."""
-    def each(write: Writer) -> Items:
+    def each(write: InstructionWriter) -> Items:
         return [write.emit.op("RETURN_VALUE")]
 
-    def last(write: Writer) -> Items:
+    def last(write: InstructionWriter) -> Items:
         return write.returned(write.load(DEFAULT)) if has_default else [write.raised()]
 
     return Consumer("next %s" % has_default, _nothing, each, last)
@@ -164,10 +164,10 @@ def _first(has_default: bool) -> Consumer:
 
 def _reduce(has_start: bool) -> Consumer:
     """``functools.reduce``: call the function in `KEY` with the result so far and the item."""
-    def first(write: Writer) -> Items:
+    def first(write: InstructionWriter) -> Items:
         return [] if has_start else [write.const(NOTHING), write.store(RESULT)]
 
-    def each(write: Writer) -> Items:
+    def each(write: InstructionWriter) -> Items:
         begin, done = Label("begin"), Label("done")
         call: Items = [*write.called(KEY, RESULT, ITEM), write.store(RESULT)]
         if has_start:
@@ -175,7 +175,7 @@ def _reduce(has_start: bool) -> Consumer:
         return [write.store(ITEM), *write.if_nothing(begin), *call, write.emit.jump(done),
                 begin, write.load(ITEM), write.store(RESULT), done, write.emit.op("NOP")]
 
-    def last(write: Writer) -> Items:
+    def last(write: InstructionWriter) -> Items:
         empty = Label("empty")
         write.assembler.append([empty, write.raised()])
         return ([] if has_start else write.if_nothing(empty)) + _result(write)
@@ -185,7 +185,7 @@ def _reduce(has_start: bool) -> Consumer:
 
 def _extreme(symbol: str, by_key: bool, has_default: bool) -> Consumer:
     """``min`` and ``max``: the first item that no later one beats; `RESULT` is `NOTHING` before the first item."""
-    def each(write: Writer) -> Items:
+    def each(write: InstructionWriter) -> Items:
         better, worse = Label("better"), Label("worse")
         mine, best = (ITEM_KEY, BEST) if by_key else (ITEM, RESULT)
         found: Items = [write.store(ITEM)]
@@ -195,7 +195,7 @@ def _extreme(symbol: str, by_key: bool, has_default: bool) -> Consumer:
                   *write.emit.jump_if(False, worse, False), better, write.load(ITEM), write.store(RESULT)]
         return found + ([write.load(ITEM_KEY), write.store(BEST)] if by_key else []) + [worse, write.emit.op("NOP")]
 
-    def last(write: Writer) -> Items:
+    def last(write: InstructionWriter) -> Items:
         empty, found = Label("empty"), Label("found")
         write.assembler.append([empty] + ([write.load(DEFAULT), write.store(RESULT), write.emit.jump(found)]
                                           if has_default else [write.raised()]))
@@ -234,7 +234,7 @@ def consumed(source: Function, consumer: Consumer) -> Function:
         ValueError: the generator does more than yield items.
     """
     assembler = Assembler(without_yields(source))
-    write = Writer(assembler)
+    write = InstructionWriter(assembler)
     assembler.insert(assembler.first_place(), consumer.first(write), redirect=False)
     for instr in source.encoded:
         if instr.opname == "YIELD_VALUE":

@@ -15,7 +15,7 @@ from pijit.core.bytecode.analysis.definite_assignment_311 import checked
 from pijit.core.bytecode.assembler.emit_311 import Emit
 from pijit.core.bytecode.assembler.frames_311 import stack_layout
 from pijit.core.bytecode.codec.decode import Function, decode
-from pijit.core.bytecode.codec.encode import Assembler, Item, replace_code
+from pijit.core.bytecode.codec.encode import Assembler, CodeItem, replace_code
 from pijit.core.bytecode.instructions.instruction import Instr, count_arguments
 from pijit.core.bytecode.instructions.units_311 import SKIPPED_BY_FOR_ITER
 from pijit.core.bytecode.normal_form.normalise import normal_function
@@ -71,10 +71,10 @@ def _put(raw: bytearray, instructions: Sequence[Instr], opname: str) -> None:
         raw[instr.offset + 2 * (instr.size - 1)] = dis.opmap[opname]
 
 
-def on_stack(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str]) -> List[Item]:
+def on_stack(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str]) -> List[CodeItem]:
     """Code that continues after a yield, on the operand stack of the yield."""
     emit = Emit(assembler, point)
-    items: List[Item] = []
+    items: List[CodeItem] = []
     for place, position in enumerate(stack_layout(cfg, point)[:-1]):
         inner = emit.handled_below(place)
         items.append(
@@ -157,11 +157,12 @@ def plan(source: Function, loops: Function, point: int,
     return checked(whole, Function(whole, made.encoded)), (*map(code.co_varnames.index, names), *operands), True
 
 
-def _to_yield(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str], operands: Sequence[int]) -> List[Item]:
+def _to_yield(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str],
+              operands: Sequence[int]) -> List[CodeItem]:
     """Code that yields None at ``point``, on its operand stack. Variables not in ``names`` are unbound first."""
     emit = Emit(assembler, point)
     first = emit.handled_below(0)
-    items: List[Item] = [
+    items: List[CodeItem] = [
         first.op("DELETE_FAST", slot) for slot, name in enumerate(cfg.function.varnames) if name not in names]
     for place, position in enumerate(stack_layout(cfg, point)[:-1]):
         inner = emit.handled_below(place)

@@ -12,7 +12,7 @@ from typing import List, Sequence, Tuple
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.assembler.frames_37 import setup_of
 from pijit.core.bytecode.codec.decode import Function, decode
-from pijit.core.bytecode.codec.encode import Assembler, Item, Label, NewInstr, replace_code
+from pijit.core.bytecode.codec.encode import Assembler, CodeItem, Label, NewInstr, replace_code
 
 GENERATOR = 0x20
 START = -1
@@ -49,9 +49,9 @@ def returning(function: Function) -> Function:
     return decode(replace_code(code, co_code=bytes(raw), co_flags=code.co_flags & ~GENERATOR))
 
 
-def on_stack(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str]) -> List[Item]:
+def on_stack(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str]) -> List[CodeItem]:
     """Code that continues after a yield, on the operand stack and the block stack of the yield."""
-    items: List[Item] = []
+    items: List[CodeItem] = []
     line = cfg.function.instructions[point].lineno
     blocks = list(cfg.block_stack[point] or ())
     for position in range(len(names) + 1):

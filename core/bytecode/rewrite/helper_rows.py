@@ -13,7 +13,7 @@ from bytecode.instr import UNSET
 from pijit.core.named_tuples import NamedTuple
 
 Lines = List[Tuple[Any, ...]]
-Row = Callable[[Any], Optional[Lines]]
+HelperRow = Callable[[Any], Optional[Lines]]
 HelperCall = Callable[[Any, int], Lines]
 """Writes the call of a helper with the given number of stack operands, which its result replaces. Versions differ."""
 
@@ -66,7 +66,7 @@ OPERATORS = {
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 
 
-def common_rows(helpers: Helpers, call: HelperCall) -> Dict[str, Row]:
+def common_rows(helpers: Helpers, call: HelperCall) -> Dict[str, HelperRow]:
     """The rows of instructions that all versions have."""
     named = _named_rows(helpers, call)
     named.update({name: before(call, function, name) for name, function in (
@@ -76,7 +76,7 @@ def common_rows(helpers: Helpers, call: HelperCall) -> Dict[str, Row]:
     return named
 
 
-def _named_rows(helpers: Helpers, call: HelperCall) -> Dict[str, Row]:
+def _named_rows(helpers: Helpers, call: HelperCall) -> Dict[str, HelperRow]:
     return {
         "BINARY_SUBSCR": lambda arg: call(helpers.load, 2),
         "STORE_SUBSCR": lambda arg: [("BUILD_TUPLE", 3)] + call(helpers.store_slot, 1) + [("POP_TOP",)],
@@ -92,7 +92,7 @@ def _named_rows(helpers: Helpers, call: HelperCall) -> Dict[str, Row]:
     }
 
 
-def before(call: HelperCall, function: Any, name: str) -> Row:
+def before(call: HelperCall, function: Any, name: str) -> HelperRow:
     """A helper call on the topmost value, followed by the instruction itself."""
     return lambda arg: call(function, 1) + [(name, arg) if arg is not UNSET else (name,)]
 

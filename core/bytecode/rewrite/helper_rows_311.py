@@ -11,7 +11,7 @@ from typing import Any, Dict, Optional, Tuple
 
 from bytecode.instr import UNSET
 
-from pijit.core.bytecode.rewrite.helper_rows import OPERATORS, Helpers, Lines, Row, before, common_rows, compared
+from pijit.core.bytecode.rewrite.helper_rows import OPERATORS, HelperRow, Helpers, Lines, before, common_rows, compared
 
 NULL_FIRST = sys.version_info < (3, 13)
 """Whether the empty slot of a call lies below its callable; from 3.13 on it lies above."""
@@ -23,7 +23,7 @@ _TESTING = ("UNARY_NOT", "POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE", "POP_JUMP_FORW
             "POP_JUMP_FORWARD_IF_FALSE", "POP_JUMP_BACKWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_FALSE") if TESTS else ()
 
 
-def helper_rows(helpers: Helpers) -> Dict[str, Row]:
+def helper_rows(helpers: Helpers) -> Dict[str, HelperRow]:
     """The rows by the name of the instruction."""
     rows = common_rows(helpers, _helper)
     rows.update({
@@ -91,12 +91,12 @@ def _super_attribute(helpers: Helpers, is_method: bool, has_arguments: bool, nam
     return _site_below(helpers, lines) if is_method else lines
 
 
-def _kept(helpers: Helpers, name: str) -> Row:
+def _kept(helpers: Helpers, name: str) -> HelperRow:
     """A jump that keeps the tested value if it jumps and drops it otherwise; CPython 3.11."""
     return lambda target: [("COPY", 1)] + _helper(helpers.truth, 1) + [(name, target), ("POP_TOP",)]
 
 
-def _below_top(helpers: Helpers, name: str) -> Row:
+def _below_top(helpers: Helpers, name: str) -> HelperRow:
     """A helper call on the second value of the stack, followed by the instruction itself."""
     def row(arg: Any) -> Lines:
         last: Tuple[Any, ...] = (name, arg) if arg is not UNSET else (name,)

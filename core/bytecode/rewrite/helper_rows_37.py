@@ -6,9 +6,9 @@ from typing import Any, Dict, Optional
 
 from pijit.core.bytecode.rewrite.helper_rows import (
     OPERATORS,
+    HelperRow,
     Helpers,
     Lines,
-    Row,
     before,
     common_rows,
     compared,
@@ -16,7 +16,7 @@ from pijit.core.bytecode.rewrite.helper_rows import (
 )
 
 
-def helper_rows(helpers: Helpers) -> Dict[str, Row]:
+def helper_rows(helpers: Helpers) -> Dict[str, HelperRow]:
     """The rows by the name of the instruction."""
     rows = common_rows(helpers, _helper)
     rows.update(_operators("BINARY_", helpers.binary))
@@ -43,11 +43,11 @@ def helper_rows(helpers: Helpers) -> Dict[str, Row]:
     return rows
 
 
-def _operators(prefix: str, functions: Dict[str, Any]) -> Dict[str, Row]:
+def _operators(prefix: str, functions: Dict[str, Any]) -> Dict[str, HelperRow]:
     return {prefix + name: _operator(functions[function]) for name, function in OPERATORS.items()}
 
 
-def _operator(function: Any) -> Row:
+def _operator(function: Any) -> HelperRow:
     return lambda arg: _helper(function, 2)
 
 
@@ -69,7 +69,7 @@ def _compare(helpers: Helpers, arg: Any) -> Optional[Lines]:
     return compared(helpers, _helper, name)
 
 
-def _kept(helpers: Helpers, name: str) -> Row:
+def _kept(helpers: Helpers, name: str) -> HelperRow:
     """A jump that keeps the tested value if it jumps and drops it otherwise."""
     return lambda target: [("DUP_TOP",)] + _helper(helpers.truth, 1) + [(name, target), ("POP_TOP",)]
 
@@ -80,6 +80,6 @@ def _formatted(helpers: Helpers, arg: int) -> Lines:
     return [("ROT_TWO",)] + _helper(helpers.stand_in, 1) + [("ROT_TWO",), ("FORMAT_VALUE", arg)]
 
 
-def _unpacking(name: str, helper: Any) -> Row:
+def _unpacking(name: str, helper: Any) -> HelperRow:
     """A literal with several unpacked operands, which CPython 3.7 and 3.8 build by one instruction."""
     return lambda arg: [("BUILD_TUPLE", arg)] + _helper(helper, 1) + [("UNPACK_SEQUENCE", arg), (name, arg)]

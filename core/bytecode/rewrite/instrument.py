@@ -15,7 +15,7 @@ from typing import Any, Dict, List
 
 import bytecode
 
-from pijit.core.bytecode.rewrite.helper_rows import Helpers, Row
+from pijit.core.bytecode.rewrite.helper_rows import HelperRow, Helpers
 
 if sys.version_info >= (3, 11):
     from pijit.core.bytecode.rewrite.helper_rows_311 import helper_rows
@@ -25,7 +25,7 @@ else:
 __all__ = ["Helpers", "helper_rows", "with_helper_calls"]
 
 
-def with_helper_calls(code: CodeType, rows: Dict[str, Row]) -> CodeType:
+def with_helper_calls(code: CodeType, rows: Dict[str, HelperRow]) -> CodeType:
     """The code with the instructions of these rows replaced; its float constants are objects of its own."""
     listed = bytecode.Bytecode.from_code(code)
     out: List[Any] = []

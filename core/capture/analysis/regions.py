@@ -72,15 +72,15 @@ class RegionBlock:
         return "region block(%r, %d..%d)" % (self.version, self.start, self.end - 1)
 
 
-Key = Tuple[int, int]
+BlockKey = Tuple[int, int]
 """Identifies a block."""
 
 
 class NodeSplit(NamedTuple):
     """Node splitting: these edges lead to copies of the blocks ``copied`` instead."""
 
-    edges: FrozenSet[Tuple[Key, Key]]
-    copied: FrozenSet[Key]
+    edges: FrozenSet[Tuple[BlockKey, BlockKey]]
+    copied: FrozenSet[BlockKey]
 
 
 MOST_COPIED = 200
@@ -139,9 +139,9 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
 
     ``cut`` makes every instruction a region of its own where the operand stack allows it, to test the linker.
     """
-    dissolved: Set[Key] = set()
-    severed: Set[Key] = set()
-    opened: Set[Key] = set()
+    dissolved: Set[BlockKey] = set()
+    severed: Set[BlockKey] = set()
+    opened: Set[BlockKey] = set()
     splits: List[NodeSplit] = []
     while True:
         region_blocks = _split(analysis, dissolved, _cuts(analysis) if cut else set())
@@ -194,7 +194,7 @@ def whole_region(analysis: Analysis, without: Set[Version]) -> Region:
     return region
 
 
-def _cuts(analysis: Analysis) -> Set[Key]:
+def _cuts(analysis: Analysis) -> Set[BlockKey]:
     """(version, instruction) where a segment can be cut: no value on the stack lives inside one segment only."""
     found = set()
     interpreter = analysis.interpreter
@@ -207,7 +207,7 @@ def _cuts(analysis: Analysis) -> Set[Key]:
     return found
 
 
-def _split(analysis: Analysis, dissolved: Set[Key], cuts: Set[Key]) -> List[RegionBlock]:
+def _split(analysis: Analysis, dissolved: Set[BlockKey], cuts: Set[BlockKey]) -> List[RegionBlock]:
     region_blocks: List[RegionBlock] = []
     first: Dict[Version, RegionBlock] = {}
     last: Dict[Version, RegionBlock] = {}
@@ -238,7 +238,7 @@ def _split(analysis: Analysis, dissolved: Set[Key], cuts: Set[Key]) -> List[Regi
     return region_blocks
 
 
-def _choose_entries(region_blocks: List[RegionBlock], severed: Set[Key]) -> None:
+def _choose_entries(region_blocks: List[RegionBlock], severed: Set[BlockKey]) -> None:
     """Optimistic fixed point: a block joins the region of its predecessors unless these are in different regions."""
     entries = {region_block for region_block in region_blocks if region_block.key in severed or _begins(region_block)}
     changed = True
@@ -279,7 +279,7 @@ def _spread(entries: Set[RegionBlock]) -> None:
                 todo.append(successor)
 
 
-def _collect(region_blocks: List[RegionBlock], analysis: Analysis, severed: Set[Key]) -> List[Region]:
+def _collect(region_blocks: List[RegionBlock], analysis: Analysis, severed: Set[BlockKey]) -> List[Region]:
     members: Dict[RegionBlock, Set[RegionBlock]] = {}
     for region_block in region_blocks:
         if region_block.entry is not None:
@@ -293,7 +293,7 @@ def _collect(region_blocks: List[RegionBlock], analysis: Analysis, severed: Set[
     return regions
 
 
-def _absorb(entry: RegionBlock, body: FrozenSet[int], severed: Set[Key]) -> Set[RegionBlock]:
+def _absorb(entry: RegionBlock, body: FrozenSet[int], severed: Set[BlockKey]) -> Set[RegionBlock]:
     """The blocks that are reachable from an entry within its loop's body, or in handlers of exceptions that were not
     made."""
     found, todo = {entry}, [entry]

@@ -22,7 +22,7 @@ from pijit.core.capture.context import CaptureContext, MadeFunctionContext
 from pijit.core.capture.inline.callee_propagation import CalleePropagator
 from pijit.core.capture.inline.inlined_code import InlinedCode
 from pijit.core.capture.models import exception_handlers
-from pijit.core.capture.models.containers.known_stores import Kinds, expect_after_call, lists_left
+from pijit.core.capture.models.containers.known_stores import ListTypes, expect_after_call, lists_left
 from pijit.core.capture.models.functions.callees import (
     Callee,
     CalleeContext,
@@ -95,7 +95,7 @@ class CalleeAnalysis(Analysis):
         self.name = name
         self.doomed = body.doomed
         self.returned: Dict[Version, CallOutcome] = {}
-        self.lists: Dict[Version, Kinds] = {}
+        self.lists: Dict[Version, ListTypes] = {}
         self.outcome_numbers: Dict[Any, int] = {}
         self.left: Dict[Version, Break] = {}
         self.raising: Set[Version] = set()

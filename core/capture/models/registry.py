@@ -26,7 +26,7 @@ INSTANCE, SUBSCRIPT, ATTRIBUTE, MANAGER, DOMAIN = "instance", "subscript", "attr
 """Other uses of a target: an instance of the class is called; the object is subscripted; an attribute of an instance is
 read; an instance of the class is entered; a function of one number is called where an exception may be caught."""
 
-Key = Tuple[str, int, str]
+ModelKey = Tuple[str, int, str]
 """Use, id of the target, and name of the method or attribute, or ""."""
 
 
@@ -36,7 +36,7 @@ class Model(NamedTuple):
     Attributes:
         handler: makes the result of the call; a Break means that it cannot. None if only the row serves the call.
         row: the library function that kernels call unchanged where the handler cannot make the result, or None.
-        use, target, method: see `Key`; the model keeps the target alive, so its id stays its own.
+        use, target, method: see `ModelKey`; the model keeps the target alive, so its id stays its own.
         name: how the page docs/models.md shows a model of code.
     """
 
@@ -49,10 +49,10 @@ class Model(NamedTuple):
 
 
 M = TypeVar("M", bound=Callable[..., Any])
-MODELS: Dict[Key, Model] = {}
+MODELS: Dict[ModelKey, Model] = {}
 """All models, in the order of registration."""
 
-OTHERS: Dict[Key, Tuple[Any, Any]] = {}
+OTHERS: Dict[ModelKey, Tuple[Any, Any]] = {}
 """What is known of targets in other uses than calls of them: the target, whose id stays its own, and the entry."""
 
 

@@ -35,7 +35,7 @@ TUPLES = frozenset(["tuple_", "tuple"])
 SPREADS = NAME_STORES | DUPLICATES | UNPACKINGS
 """Opcodes between the instruction that makes the value of an assignment and the end of the assignment."""
 
-Lookup = Callable[[str], Any]
+VariableLookup = Callable[[str], Any]
 """Returns the value of a variable; raises KeyError if there is none."""
 
 
@@ -51,7 +51,7 @@ class Shown(NamedTuple):
     lineno: int
 
 
-def parsed(text: str, lookup: Lookup, ndim: int = 1, defined_at: int = -1) -> Abstract:
+def parsed(text: str, lookup: VariableLookup, ndim: int = 1, defined_at: int = -1) -> Abstract:
     """The abstract value that a text describes. The text of the ValueError says what is accepted.
 
     ``ndim`` is the number of dimensions of arrays whose text gives none.
@@ -63,7 +63,7 @@ def parsed(text: str, lookup: Lookup, ndim: int = 1, defined_at: int = -1) -> Ab
         raise ValueError("{!r} is no type of a value; accepted are {}".format(text, ACCEPTED)) from None
 
 
-def _value(tree: Any, lookup: Lookup, ndim: int, defined_at: int) -> Abstract:
+def _value(tree: Any, lookup: VariableLookup, ndim: int, defined_at: int) -> Abstract:
     if isinstance(tree, ast.Subscript):
         parts = _parts(tree.slice)
         name = _name(tree.value)
@@ -97,7 +97,7 @@ def _name(tree: Any) -> str:
     return tree.attr if isinstance(tree, ast.Attribute) else tree.id
 
 
-def _kind(tree: Any, lookup: Lookup) -> Any:
+def _kind(tree: Any, lookup: VariableLookup) -> Any:
     """A Python class, or a value that `numpy.dtype` accepts."""
     if isinstance(tree, ast.Set) and len(tree.elts) == 1:
         return lookup(_name(tree.elts[0]))
@@ -169,7 +169,7 @@ class Hints:
         return hinted
 
 
-def _warn_of(hint: Shown, lookup: Lookup, filename: str) -> None:
+def _warn_of(hint: Shown, lookup: VariableLookup, filename: str) -> None:
     try:
         parsed(hint.text, lookup)
     except ValueError as error:

@@ -63,14 +63,14 @@ def is_long(running: float, spent: float) -> bool:
     return running >= max(MOVE_AFTER, spent)
 
 
-Kinds = Dict[int, Tuple[Abstract, ...]]
+KindsByInstruction = Dict[int, Tuple[Abstract, ...]]
 """The observed kinds of values, by instruction."""
 
 
 class ObservedKinds(NamedTuple):
     """The kinds that an entry was captured with, and how often it was observed again because no segment fitted."""
 
-    kinds: Kinds = {}
+    kinds: KindsByInstruction = {}
     renewals: int = 0
 
     @property
@@ -166,7 +166,7 @@ class Pending:
     def __init__(self, on_visit: Optional[Callable[..., Any]] = None, before: Optional[ObservedKinds] = None) -> None:
         self.entry: Any = None
         self.used = ObservedKinds() if before is None else before._replace(renewals=before.renewals + 1)
-        self.observed: Kinds = dict(self.used.kinds)
+        self.observed: KindsByInstruction = dict(self.used.kinds)
         self.again = frozenset(self.observed)
         self.recaptures = 0
         self.arrived: Optional[Dict[str, Abstract]] = None
@@ -238,7 +238,7 @@ class Pending:
         self._began = time.monotonic()
         return news
 
-    def _news(self) -> Kinds:
+    def _news(self) -> KindsByInstruction:
         """The observed kinds that the last capture was not given."""
         used = self.used.kinds
         return {index: kinds for index, kinds in self.observed.items() if len(kinds) > len(used.get(index, ()))}

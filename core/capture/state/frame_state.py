@@ -20,7 +20,13 @@ from pijit.core.capture.values.element_types import (
     type_of,
 )
 from pijit.core.capture.values.generator_frame import GeneratorFrame, is_generating
-from pijit.core.capture.values.key_value_types import ENTERED, Kinds, joined_kinds, kinds_of_entries, type_with_entries
+from pijit.core.capture.values.key_value_types import (
+    ENTERED,
+    EntryTypes,
+    joined_kinds,
+    kinds_of_entries,
+    type_with_entries,
+)
 from pijit.core.capture.values.lattice import (
     KERNEL_LOCAL,
     Abstract,
@@ -291,7 +297,7 @@ def expect(state: FrameState, owner: Abstract, kind: Optional[Type]) -> None:
     _become(state, owner, list_of_kinds(together(list(kinds) + [kind])), known)
 
 
-def expect_entry(state: FrameState, owner: Abstract, entry: Kinds) -> None:
+def expect_entry(state: FrameState, owner: Abstract, entry: EntryTypes) -> None:
     """Note that a dict or set gets an entry of these types, if its entries are known or have expected types."""
     if isinstance(owner, Instance) and kinds_of_entries(owner) is not None:
         new = type_with_entries(cast(type, owner.type.python), joined_kinds(kinds_of_entries(owner), entry))

@@ -145,12 +145,12 @@ def _answer(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
         return REFUSES
 
 
-class _Refusal(Exception):
+class _Rejected(Exception):
     """NumPy or Python rejects the operation for these types."""
 
 
-OVERFLOWS = _Refusal("a Python integer does not fit the array's dtype")
-REFUSES = _Refusal("the types do not work together")
+OVERFLOWS = _Rejected("a Python integer does not fit the array's dtype")
+REFUSES = _Rejected("the types do not work together")
 
 
 def _operand_names(operands: Sequence[SampleOperand]) -> str:

@@ -25,7 +25,7 @@ from pijit.guards.facts import is_among
 
 SETS = (set, frozenset)
 ENTERED = (dict, defaultdict, Counter) + SETS
-Kinds = Optional[Tuple[Optional[Type], ...]]
+EntryTypes = Optional[Tuple[Optional[Type], ...]]
 """One type for the members of a set, two for keys and values of a dict. None: no expectation; (): empty so far."""
 
 
@@ -38,7 +38,7 @@ def entry_kind(value: Abstract) -> Optional[Type]:
     return type_of(value)
 
 
-def kinds_of_entries(value: Abstract) -> Kinds:
+def kinds_of_entries(value: Abstract) -> EntryTypes:
     """The known or expected entry types of a dict or set, or None."""
     if isinstance(value, KnownContainer) and value.keys is not None:
         keys = map(Const, value.keys)
@@ -65,14 +65,14 @@ def common_kind(values: Iterable[Abstract]) -> Optional[Type]:
     return kind
 
 
-def joined_kinds(one: Kinds, other: Kinds) -> Kinds:
+def joined_kinds(one: EntryTypes, other: EntryTypes) -> EntryTypes:
     """The entry types that cover both."""
     if one is None or other is None:
         return None
     return tuple(common_type(a, b) for a, b in zip(one, other)) if one and other else one or other
 
 
-def type_with_entries(python: type, kinds: Kinds) -> Object:
+def type_with_entries(python: type, kinds: EntryTypes) -> Object:
     """The type of a dict or set with these entry types."""
     if kinds == ():
         return Vacant(python)

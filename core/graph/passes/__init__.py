@@ -64,11 +64,11 @@ PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (
 """Passes after `simplify`: inputs stay as they are, and an exit keeps the kinds of its values, or disappears."""
 
 
-class _Here(threading.local):
+class _ThreadStages(threading.local):
     found: Optional[Stages] = None
 
 
-_here = _Here()
+_here = _ThreadStages()
 
 
 @contextlib.contextmanager

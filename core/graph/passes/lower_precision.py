@@ -57,7 +57,7 @@ def lower_precision(graph: Graph) -> None:
         needed = _Needed(graph, block)
         for group in _groups(block, numbers):
             if group.pays(needed):
-                _Lowering(graph, block, group, needed, numbers).run()
+                _LoweredGroup(graph, block, group, needed, numbers).run()
 
 
 class _Group:
@@ -171,7 +171,7 @@ def _connected(ops: List[Op]) -> List[_Group]:
     return [_Group([op for op in ops if op.result in part]) for part in parts]
 
 
-class _Lowering:
+class _LoweredGroup:
     """The change of one group of a block."""
 
     def __init__(self, graph: Graph, block: Block, group: _Group, needed: _Needed, numbers: Dict[Value, Any]) -> None:

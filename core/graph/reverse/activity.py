@@ -13,7 +13,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import STORES
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.library_calls import is_constant
-from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion, walk
+from pijit.core.graph.reverse.regions import Conditional, LoopRegion, RegionItem, walk
 from pijit.core.graph.reverse.roots import Roots
 from pijit.core.graph.types import Array, Scalar
 
@@ -35,7 +35,7 @@ def operands(op: Op) -> List[Value]:
     return list(op.args[1:] if op.name in STORES else op.args)
 
 
-def _flows(items: Sequence[Item], roots: Roots) -> Iterator[Tuple[Value, Value]]:
+def _flows(items: Sequence[RegionItem], roots: Roots) -> Iterator[Tuple[Value, Value]]:
     """(source, target) for each way on which a derivative flows, between roots."""
     for item in walk(items):
         if isinstance(item, Op):
@@ -56,7 +56,7 @@ def _flows(items: Sequence[Item], roots: Roots) -> Iterator[Tuple[Value, Value]]
                     yield roots.of(other), param
 
 
-def active_roots(items: Sequence[Item], roots: Roots, wanted: Collection[Value], result: Value) -> Set[Value]:
+def active_roots(items: Sequence[RegionItem], roots: Roots, wanted: Collection[Value], result: Value) -> Set[Value]:
     """The roots that are varied and useful.
 
     Args:

@@ -10,10 +10,10 @@ from pijit.core.named_tuples import NamedTuple
 Cuts = Tuple[int, ...]
 """For each axis, how many elements fewer than another array an array has."""
 
-Range = Tuple[int, Optional[int]]
+SliceBounds = Tuple[int, Optional[int]]
 """The start and the stop of a slice."""
 
-WHOLE: Range = (0, None)
+WHOLE: SliceBounds = (0, None)
 
 
 class ArrayPart(NamedTuple):
@@ -66,11 +66,11 @@ def _ends(node: Any) -> Optional[Tuple[int, int]]:
     return low, -high
 
 
-def slices_code(ranges: Sequence[Range]) -> str:
+def slices_code(ranges: Sequence[SliceBounds]) -> str:
     return "[%s]" % ", ".join("%s:%s" % (start or "", "" if stop is None else stop) for start, stop in ranges)
 
 
-def within_part(low: int, high: int, within: Range) -> Range:
+def within_part(low: int, high: int, within: SliceBounds) -> SliceBounds:
     """The elements of a part of an axis, counted in the axis."""
     start, stop = within
     return (low + start if start >= 0 else start - high,

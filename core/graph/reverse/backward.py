@@ -20,7 +20,7 @@ from pijit.core.graph.reverse.code import Code
 from pijit.core.graph.reverse.conditionals import ConditionalAdjoints
 from pijit.core.graph.reverse.library_calls import is_selection
 from pijit.core.graph.reverse.loops import LoopAdjoints
-from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion
+from pijit.core.graph.reverse.regions import Conditional, LoopRegion, RegionItem
 from pijit.core.graph.reverse.sequence import Forward
 from pijit.core.graph.reverse.sizes.symbols import Dim
 from pijit.core.graph.types import Array, Scalar
@@ -70,7 +70,7 @@ class Backward:
         self.loops = LoopAdjoints(self)
         self._conditionals = ConditionalAdjoints(self)
 
-    def sequence(self, items: Sequence[Item]) -> None:
+    def sequence(self, items: Sequence[RegionItem]) -> None:
         """Write items from the last to the first. Each of them sees the names that it had."""
         for item in reversed(items):
             self.code.now = dict(self.forward.before[item])

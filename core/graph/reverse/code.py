@@ -16,7 +16,7 @@ from pijit.core.graph.derivatives.adjoints import cast_to, strong_zero_array
 from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.array_parts import Cuts
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.regions import Item, LoopRegion, all_ops, passed, walk
+from pijit.core.graph.reverse.regions import LoopRegion, RegionItem, all_ops, passed, walk
 from pijit.core.graph.reverse.repeated_expressions import NUMBER, Facts, Lacking
 from pijit.core.graph.reverse.roots import Roots
 from pijit.core.graph.reverse.sizes.dims import Dims
@@ -71,7 +71,7 @@ class Code:
         reports_flags: whether the lines run under an error state that raises for floating-point flags.
     """
 
-    def __init__(self, items: Sequence[Item], roots: Roots, constants: Mapping[Value, Any], dims: Dims) -> None:
+    def __init__(self, items: Sequence[RegionItem], roots: Roots, constants: Mapping[Value, Any], dims: Dims) -> None:
         self.roots, self.constants, self.dims = roots, constants, dims
         self.all_ops = all_ops(items)
         self.all_loops = [item for item in walk(items) if isinstance(item, LoopRegion)]

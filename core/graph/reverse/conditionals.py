@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pijit.core.graph.reverse.backward import Backward
 
 
-class _Written(NamedTuple):
+class _WrittenSide(NamedTuple):
     """What was written for one side: its lines, and the sizes and the flags of adjoints after it."""
 
     lines: List[str]
@@ -76,7 +76,7 @@ class ConditionalAdjoints:
 
     # ---- one side ----
 
-    def _written(self, write: Callable[[], None]) -> _Written:
+    def _written(self, write: Callable[[], None]) -> _WrittenSide:
         """What ``write`` writes. The state stays as it was."""
         backward, code = self._backward, self._backward.code
         state = dict(backward.shapes), dict(backward.flags), dict(code.now), code.lines
@@ -85,7 +85,7 @@ class ConditionalAdjoints:
         write()
         for root in list(backward.shapes):
             backward.settle(root)
-        found = _Written(code.lines, backward.shapes, backward.flags)
+        found = _WrittenSide(code.lines, backward.shapes, backward.flags)
         code.depth -= 1
         backward.shapes, backward.flags, code.now, code.lines = state
         return found
@@ -120,7 +120,7 @@ class ConditionalAdjoints:
 
     # ---- both sides ----
 
-    def _merge(self, condition: str, then: _Written, other: _Written) -> None:
+    def _merge(self, condition: str, then: _WrittenSide, other: _WrittenSide) -> None:
         """Write both sides, after which the same adjoints exist or may exist."""
         backward = self._backward
         code = backward.code
@@ -144,7 +144,7 @@ class ConditionalAdjoints:
         elif other.lines:
             code.lines += [indent + "if not %s:" % condition, *other.lines]
 
-    def _extend(self, written: _Written, root: Value, certain: bool) -> None:
+    def _extend(self, written: _WrittenSide, root: Value, certain: bool) -> None:
         """Make the adjoint of a root as large as the root, at the end of a side, and set its flag."""
         backward, code = self._backward, self._backward.code
         kept = backward.shapes, backward.flags, code.lines

@@ -11,18 +11,18 @@ from typing import Dict, List, Optional, Sequence
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import STORES
-from pijit.core.graph.reverse.regions import Item, all_ops
+from pijit.core.graph.reverse.regions import RegionItem, all_ops
 from pijit.core.graph.reverse.roots import Roots
 from pijit.core.graph.types import Array
 
 
-def with_conversions(items: Sequence[Item]) -> List[Item]:
+def with_conversions(items: Sequence[RegionItem]) -> List[RegionItem]:
     """The outermost sequence of a region, with conversions as operations."""
     roots, ops = Roots(items), all_ops(items)
     stores = collections.Counter(roots.of(op.args[0]) for op in ops if op.name in STORES)
     makers: Dict[Optional[Value], Op] = {op.result: op for op in ops}
     allocs: Dict[Optional[Value], Op] = {}
-    found: List[Item] = []
+    found: List[RegionItem] = []
     for item in items:
         if isinstance(item, Op) and item.name == "assign" and item.args[0] in allocs and _is_whole(item, makers):
             made = allocs.pop(item.args[0])

@@ -12,11 +12,11 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import DRAWING, EFFECTS, STORES
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.forward import HOST_CALL
-from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion, all_ops, made, walk
+from pijit.core.graph.reverse.regions import Conditional, LoopRegion, RegionItem, all_ops, made, walk
 from pijit.core.graph.reverse.roots import Roots
 
 
-def check_effects(items: Sequence[Item], roots: Roots, repeated: Collection[Op]) -> None:
+def check_effects(items: Sequence[RegionItem], roots: Roots, repeated: Collection[Op]) -> None:
     """Check that there are no effects that joint functions do not have.
 
     They have host calls. They draw random numbers outside of branches and of loops in loops. They store into arrays
@@ -61,11 +61,11 @@ def _check_draw(op: Op, is_once: bool, roots: Roots) -> None:
         raise Irreversible("random numbers in an array that stores write to")
 
 
-def _stored(items: Sequence[Item], roots: Roots) -> Set[Value]:
+def _stored(items: Sequence[RegionItem], roots: Roots) -> Set[Value]:
     return {roots.of(op.args[0]) for op in all_ops(items) if op.name in STORES}
 
 
-def _check_joins(items: Sequence[Item], roots: Roots, later: Set[Value]) -> None:
+def _check_joins(items: Sequence[RegionItem], roots: Roots, later: Set[Value]) -> None:
     """Raise if stores write to an array after a join has given it a second name.
 
     Args:

@@ -37,7 +37,7 @@ from pijit.core.graph.reverse.array_parts import (
     WHOLE,
     ArrayPart,
     Cuts,
-    Range,
+    SliceBounds,
     literal,
     part_of,
     slices_code,
@@ -69,7 +69,7 @@ class Gathered(NamedTuple):
     least: Tuple[int, ...]
 
 
-class _Unknown(Exception):
+class _NotElementwise(Exception):
     """An expression that is not known to be computed element by element."""
 
 
@@ -86,7 +86,7 @@ def gather(lines: Sequence[str], facts: Facts) -> Optional[Gathered]:
             copy, name = copied[0], copied[1].name
         lengths = facts.lacking(name) if name else None
         if lengths is not None:
-            window = _Window(statements, number, copied[1] if copied else None, name, copy, lengths, facts)
+            window = _UpdateWindow(statements, number, copied[1] if copied else None, name, copy, lengths, facts)
             found = window.lines()
             if found is not None:
                 begin = number if window.drops_copy or window.stores_all else number + 1
@@ -117,7 +117,7 @@ def _copied(statement: ast.stmt) -> Optional[Tuple[str, ArrayPart]]:
     return None
 
 
-class _Window:
+class _UpdateWindow:
     """Statements from a copy of a part, or from zeros, to the last update of the same array.
 
     Attributes:
@@ -141,7 +141,7 @@ class _Window:
         inside = {name for name, number in self._assigned.items() if number < self.end}
         self._needed_later = bool(inside & later) or not all(map(facts.temporary, inside))
         self.drops_copy, self.stores_all = bool(copy) and copy not in later, False
-        self._ends: Dict[str, Tuple[Range, ...]] = {}
+        self._ends: Dict[str, Tuple[SliceBounds, ...]] = {}
         self._source = ""
 
     def _collect(self, statements: Sequence[ast.stmt], definitions: Definitions) -> None:
@@ -183,14 +183,14 @@ class _Window:
             return None
         try:
             found = [self._inner(), *self._outer()]
-        except _Unknown:
+        except _NotElementwise:
             return None
         if self.drops_copy:
             found[:0] = ["%s = %s%s.copy()" % (end, self._whole(), slices_code(places))
                          for end, places in self._ends.items()]
         return found if sum(map(len, found)) <= MOST_TEXT else None
 
-    def _inside(self, axis: int) -> Range:
+    def _inside(self, axis: int) -> SliceBounds:
         """The elements of an axis that all updates change."""
         return self.low[axis], -self.high[axis] or None
 
@@ -205,7 +205,7 @@ class _Window:
             text = "(%s + %s)" % (text, term) if text else term
         return "%s = %s" % (whole, text)
 
-    def _within(self, part: ArrayPart, axis: int) -> Range:
+    def _within(self, part: ArrayPart, axis: int) -> SliceBounds:
         """The same elements of an axis, counted in a part."""
         return self.low[axis] - part.low[axis], part.high[axis] - self.high[axis] or None
 
@@ -240,7 +240,7 @@ class _Window:
                     yield ((axis, own[1] is None), self.name + slices_code(places), update.adds,
                            self._text(update.value, within, self._cuts()))
 
-    def _beyond(self, part: ArrayPart, axis: int) -> Iterator[Tuple[Range, Range]]:
+    def _beyond(self, part: ArrayPart, axis: int) -> Iterator[Tuple[SliceBounds, SliceBounds]]:
         """The elements of an axis that a part has and others lack: counted in the part, and in the array."""
         before, after = self.low[axis] - part.low[axis], self.high[axis] - part.high[axis]
         if before:
@@ -250,7 +250,8 @@ class _Window:
 
     # ---- expressions ----
 
-    def _text(self, value: Union[BoundExpression, Any], ranges: Sequence[Range], cuts: Cuts, known: Any = None) -> str:
+    def _text(self, value: Union[BoundExpression, Any], ranges: Sequence[SliceBounds], cuts: Cuts,
+              known: Any = None) -> str:
         """An expression for some elements, counted in an array with these cuts."""
         if isinstance(value, BoundExpression):
             return self._text(value.node, ranges, cuts, value.values)
@@ -269,13 +270,13 @@ class _Window:
         number = literal(node)
         if type(number) in (int, float):
             return repr(number)
-        raise _Unknown
+        raise _NotElementwise
 
     def _cuts(self) -> Cuts:
         assert self.part is not None
         return self.part.cuts
 
-    def _variable(self, name: str, ranges: Sequence[Range], cuts: Cuts, known: Any) -> str:
+    def _variable(self, name: str, ranges: Sequence[SliceBounds], cuts: Cuts, known: Any) -> str:
         piece = "" if all(one == WHOLE for one in ranges) else slices_code(ranges)
         if name in known:
             repeated = self._repeated(known[name], ranges, cuts, name)
@@ -287,7 +288,7 @@ class _Window:
         if found == NUMBER:
             return name
         if found != cuts or name == self.name:
-            raise _Unknown
+            raise _NotElementwise
         return name + piece
 
     def _whole(self) -> str:
@@ -295,22 +296,22 @@ class _Window:
         assert self.part is not None
         return self.name + slices_code([(low, -high or None) for low, high in zip(self.part.low, self.part.high)])
 
-    def _end(self, axis: int, own: Range) -> str:
+    def _end(self, axis: int, own: SliceBounds) -> str:
         """The copy of one end of an axis. Slices that begin or stop there have the same numbers in it."""
         end = "%s_%d_%s" % (self.copy, axis, "last" if own[1] is None else "first")
         most = max(abs(there[0] or there[1] or 0) for update in self.updates
                    for there, _ in self._beyond(update.part, axis) if (there[1] is None) == (own[1] is None))
-        place: Range = (-most, None) if own[1] is None else (0, most)
+        place: SliceBounds = (-most, None) if own[1] is None else (0, most)
         self._ends[end] = (WHOLE,) * axis + (place,) + (WHOLE,) * (len(self.low) - axis - 1)
         return end
 
-    def _subscript(self, node: ast.Subscript, ranges: Sequence[Range], cuts: Cuts, known: Any) -> str:
+    def _subscript(self, node: ast.Subscript, ranges: Sequence[SliceBounds], cuts: Cuts, known: Any) -> str:
         """Some elements of a part of another array."""
         part = part_of(node)
         whole = self._lacking(part.name) if part is not None else None
         if part is None or part.name == self.name or not whole or len(whole) != len(part.low) \
                 or cuts != tuple(map(sum, zip(whole, part.cuts))):
-            raise _Unknown
+            raise _NotElementwise
         if part.name in known:
             places = list(map(within_part, part.low, part.high, ranges))
             repeated = self._repeated(known[part.name], places, whole, part.name)
@@ -319,11 +320,11 @@ class _Window:
         piece = "" if all(one == WHOLE for one in ranges) else slices_code(ranges)
         return part.name + slices_code([(low, -high or None) for low, high in zip(part.low, part.high)]) + piece
 
-    def _repeated(self, value: BoundExpression, ranges: Sequence[Range], cuts: Cuts, name: str) -> str:
+    def _repeated(self, value: BoundExpression, ranges: Sequence[SliceBounds], cuts: Cuts, name: str) -> str:
         """The expression of a variable, or "" if the variable has to be read, which the window must not assign."""
         try:
             return self._text(value, ranges, cuts)
-        except _Unknown:
+        except _NotElementwise:
             if name in self._assigned:
                 raise
             return ""

@@ -25,7 +25,7 @@ from pijit.core.graph.reverse.gather import gather
 from pijit.core.graph.reverse.library_calls import is_number_array, shares_memory
 from pijit.core.graph.reverse.liveness import live_in, without_dead
 from pijit.core.graph.reverse.needs import Needs
-from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion, all_ops, walk
+from pijit.core.graph.reverse.regions import Conditional, LoopRegion, RegionItem, all_ops, walk
 from pijit.core.graph.reverse.rematerialisation import rematerialised
 from pijit.core.graph.reverse.results import Result
 from pijit.core.graph.reverse.roots import Roots, constants_of
@@ -88,11 +88,11 @@ def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tup
         results = [arrays.get(value, value), *rest]
     if len(outputs) != 1 or len(results) != 1 + has_aux or not _is_number(results[0]):
         raise Irreversible("a result that is not one number that the function computes")
-    return _Writer(graph, region.items, wanted, shapes, Result(results, tuples), limit, levels,
-                   region.repeated, are_static).joint()
+    return _JointWriter(graph, region.items, wanted, shapes, Result(results, tuples), limit, levels,
+                        region.repeated, are_static).joint()
 
 
-def _tuples_in(values: Sequence[Value], items: Sequence[Item]) -> Dict[Any, Op]:
+def _tuples_in(values: Sequence[Value], items: Sequence[RegionItem]) -> Dict[Any, Op]:
     """The operations that make the tuples among values, and the tuples in these."""
     makers = {op.result: op for op in items if isinstance(op, Op) and op.name == "new_tuple"}
     found: Dict[Any, Op] = {}
@@ -113,10 +113,10 @@ def _function(name: str, parameters: Sequence[str], lines: Sequence[str]) -> str
     return "\n".join(["def %s(%s):" % (name, ", ".join(parameters)), *lines]) + "\n"
 
 
-class _Writer:
+class _JointWriter:
     """Writes one joint function."""
 
-    def __init__(self, graph: Graph, items: Sequence[Item], wanted: Sequence[Value],
+    def __init__(self, graph: Graph, items: Sequence[RegionItem], wanted: Sequence[Value],
                  shapes: Mapping[Value, Tuple[int, ...]], result: Result, limit: int, levels: int,
                  repeated: Set[Op], are_static: bool) -> None:
         self.graph, self.wanted, self._result = graph, wanted, result

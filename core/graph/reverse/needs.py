@@ -15,9 +15,9 @@ from pijit.core.graph.reverse.adjoint import contributions
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.regions import (
     Conditional,
-    Item,
     LoopExit,
     LoopRegion,
+    RegionItem,
     RequiredCondition,
     Side,
     all_ops,
@@ -26,10 +26,10 @@ from pijit.core.graph.reverse.regions import (
 )
 from pijit.core.graph.reverse.roots import Roots
 
-Version = Tuple[Value, int]
+ArrayVersion = Tuple[Value, int]
 """An array that stores write to, and the number of stores of its sequence before this time."""
 
-Reading = Dict[Item, List[Tuple[Value, bool]]]
+ReadValues = Dict[RegionItem, List[Tuple[Value, bool]]]
 """The values that the backward part of each item reads, and whether as they are after the item."""
 
 
@@ -51,9 +51,9 @@ class SequenceNeeds:
 
     def __init__(self) -> None:
         self.written: Set[Value] = set()
-        self.versions: Dict[Item, Dict[Value, int]] = {}
-        self.kept: Set[Item] = set()
-        self.preserved: Set[Version] = set()
+        self.versions: Dict[RegionItem, Dict[Value, int]] = {}
+        self.kept: Set[RegionItem] = set()
+        self.preserved: Set[ArrayVersion] = set()
         self.values: Set[Value] = set()
         self.roots: Set[Value] = set()
         self.read: Set[Value] = set()
@@ -78,7 +78,7 @@ class Needs:
         sides: the needs of both sides of each conditional.
     """
 
-    def __init__(self, items: Sequence[Item], roots: Roots, active: Set[Value], results: Set[Value]) -> None:
+    def __init__(self, items: Sequence[RegionItem], roots: Roots, active: Set[Value], results: Set[Value]) -> None:
         self._roots, self._active = roots, active
         self.of: Dict[LoopRegion, SequenceNeeds] = {}
         self.sides: Dict[Conditional, Tuple[SequenceNeeds, SequenceNeeds]] = {}
@@ -111,7 +111,7 @@ class Needs:
         target = op.args[0] if op.name in STORES else op.result
         return target is not None and self._roots.of(target) in self._active
 
-    def _analysed(self, items: Sequence[Item], loop: Optional[LoopRegion] = None,
+    def _analysed(self, items: Sequence[RegionItem], loop: Optional[LoopRegion] = None,
                   also: Sequence[Value] = ()) -> SequenceNeeds:
         """The needs of a sequence; its backward part begins by reading ``also``."""
         needs = SequenceNeeds()
@@ -126,7 +126,7 @@ class Needs:
                 then, other = (self._analysed(side.items, also=self._indices(side)) for side in item.sides)
                 self.sides[item] = then, other
         self._number(items, needs)
-        reading: Reading = {item: list(self._read_backward(item)) for item in items}
+        reading: ReadValues = {item: list(self._read_backward(item)) for item in items}
         needs.read = {value for found in reading.values() for value, _ in found}
         carried, last = (self._carried(loop, needs), self._last(items, needs)) if loop is not None else ({}, {})
         self._keep(items, needs, reading, carried, last, also, loop is not None)
@@ -150,7 +150,7 @@ class Needs:
                 if following in made and following.type == param.type and self._roots.of(following) is following
                 and following not in self._roots.stored and following not in self._roots.viewed}
 
-    def _last(self, items: Sequence[Item], needs: SequenceNeeds) -> Dict[Value, int]:
+    def _last(self, items: Sequence[RegionItem], needs: SequenceNeeds) -> Dict[Value, int]:
         """The number of the last version of each array of outside that a body stores into.
 
         To compute that version again takes the first one, so that the array would be saved in any case.
@@ -158,7 +158,7 @@ class Needs:
         inside = set(made(items))
         return {root: sum(root in self.stored_by(item) for item in items) for root in needs.written - inside}
 
-    def _number(self, items: Sequence[Item], needs: SequenceNeeds) -> None:
+    def _number(self, items: Sequence[RegionItem], needs: SequenceNeeds) -> None:
         """Number the versions."""
         now = {root: 0 for root in needs.written}
         for item in items:
@@ -166,14 +166,14 @@ class Needs:
             for root in self.stored_by(item):
                 now[root] += 1
 
-    def stored_by(self, item: Item) -> Set[Value]:
+    def stored_by(self, item: RegionItem) -> Set[Value]:
         """The roots that an item stores into."""
         return self._stored_in([item])
 
-    def _stored_in(self, items: Sequence[Item]) -> Set[Value]:
+    def _stored_in(self, items: Sequence[RegionItem]) -> Set[Value]:
         return {self._roots.of(op.args[0]) for op in all_ops(items) if op.name in STORES}
 
-    def _read_backward(self, item: Item) -> Iterable[Tuple[Value, bool]]:
+    def _read_backward(self, item: RegionItem) -> Iterable[Tuple[Value, bool]]:
         """(value, whether it is read as it is after the item) that the backward part of an item reads."""
         if isinstance(item, Op) and item.result not in self._roots.view and self._adjoint_flows(item):
             for value in item.args[1:] if item.name in ACCESSES_ELEMENT else ():
@@ -200,7 +200,7 @@ class Needs:
                 outside = inner.values.union(inner.roots, self._indices(side)).difference(made(side.items))
                 yield from ((value, False) for value in outside)
 
-    def _read_forward(self, item: Item) -> Iterable[Value]:
+    def _read_forward(self, item: RegionItem) -> Iterable[Value]:
         """The values that an item reads, without those that it makes."""
         if isinstance(item, (RequiredCondition, LoopExit)):
             return [item.condition]
@@ -219,7 +219,7 @@ class Needs:
         inside = set(made([item]))
         return [value for value in found if value not in inside]
 
-    def _keep(self, items: Sequence[Item], needs: SequenceNeeds, reading: Reading, carried: Dict[Value, Value],
+    def _keep(self, items: Sequence[RegionItem], needs: SequenceNeeds, reading: ReadValues, carried: Dict[Value, Value],
               last: Dict[Value, int], also: Sequence[Value], is_loop: bool) -> None:
         """Find the items that make needed values, and the needed values from outside; from the last item on.
 
@@ -227,10 +227,10 @@ class Needs:
         Nor are the random numbers that a loop draws: it saves them.
         """
         wanted: Set[Value] = set(also)
-        versions: Set[Version] = set()
+        versions: Set[ArrayVersion] = set()
         drawn = {item.result: False for item in items if is_loop and isinstance(item, Op) and item.name in DRAWING}
 
-        def want(value: Value, item: Item, after: bool = False) -> None:
+        def want(value: Value, item: RegionItem, after: bool = False) -> None:
             root = self._roots.of(value)
             if value in carried:
                 needs.following[value] = carried[value]
@@ -274,7 +274,7 @@ class Needs:
         needs.roots = {root for root, number in versions if number == 0 and root not in inside}
 
 
-def _read_after(items: Sequence[Item], results: Set[Value]) -> Set[Value]:
+def _read_after(items: Sequence[RegionItem], results: Set[Value]) -> Set[Value]:
     """The indices and the results of loop headers that are read outside of their loop."""
     found: Set[Value] = set()
     for loop in walk(items):

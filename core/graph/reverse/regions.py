@@ -47,7 +47,7 @@ class LoopRegion:
                  "until")
 
     def __init__(self, index: Value, start: Value, limit: Value, carried: Sequence[Tuple[Value, Value, Value]],
-                 header: List[Op], items: List["Item"], number: int, is_counted: bool = True,
+                 header: List[Op], items: List["RegionItem"], number: int, is_counted: bool = True,
                  until: Optional[LoopExit] = None) -> None:
         self.index, self.start, self.limit = index, start, limit
         self.params = [param for param, _, _ in carried]
@@ -61,7 +61,7 @@ class LoopRegion:
 class Side(NamedTuple):
     """One side of a conditional: its items, and what it passes to the join."""
 
-    items: List["Item"]
+    items: List["RegionItem"]
     args: Tuple[Value, ...]
 
 
@@ -89,7 +89,7 @@ class Conditional:
         return [*self.then.args, *self.other.args]
 
 
-Item = Union[Op, RequiredCondition, LoopExit, LoopRegion, Conditional]
+RegionItem = Union[Op, RequiredCondition, LoopExit, LoopRegion, Conditional]
 
 
 class GraphRegion(NamedTuple):
@@ -98,14 +98,14 @@ class GraphRegion(NamedTuple):
     ``repeated`` are the operations in the incomplete iterations of loops that exits leave: the loop has run them.
     """
 
-    items: List[Item]
+    items: List[RegionItem]
     outputs: List[Output]
     repeated: Set[Op]
 
 
-def walk(items: Sequence[Item]) -> List[Item]:
+def walk(items: Sequence[RegionItem]) -> List[RegionItem]:
     """All items of a sequence and of the items in it, in program order; an item comes before what it contains."""
-    found: List[Item] = []
+    found: List[RegionItem] = []
     for item in items:
         found.append(item)
         if isinstance(item, LoopRegion):
@@ -115,17 +115,17 @@ def walk(items: Sequence[Item]) -> List[Item]:
     return found
 
 
-def all_ops(items: Sequence[Item]) -> List[Op]:
+def all_ops(items: Sequence[RegionItem]) -> List[Op]:
     """All operations of a sequence and of the items in it, in program order."""
     return [item for item in walk(items) if isinstance(item, Op)]
 
 
-def passed(items: Sequence[Item]) -> List[Value]:
+def passed(items: Sequence[RegionItem]) -> List[Value]:
     """The values that conditionals in a sequence pass to their joins."""
     return [value for item in walk(items) if isinstance(item, Conditional) for value in item.args]
 
 
-def made(items: Sequence[Item]) -> List[Value]:
+def made(items: Sequence[RegionItem]) -> List[Value]:
     """The values that a sequence makes, and those that the items in it make."""
     found: List[Value] = []
     for item in walk(items):

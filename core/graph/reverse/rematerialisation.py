@@ -10,12 +10,13 @@ from typing import Collection, Iterable, List, Sequence, Set, cast
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import FLOAT_LOOPS
-from pijit.core.graph.reverse.regions import Item
+from pijit.core.graph.reverse.regions import RegionItem
 from pijit.core.graph.reverse.roots import Roots
 from pijit.core.graph.types import Array
 
 
-def rematerialised(items: Sequence[Item], read: Iterable[Value], roots: Roots, returned: Collection[Value]) -> List[Op]:
+def rematerialised(items: Sequence[RegionItem], read: Iterable[Value], roots: Roots,
+                   returned: Collection[Value]) -> List[Op]:
     """The operations to repeat, in order: those that a nest computes, and from which values that are read follow.
 
     Arrays that the function returns, or views of which it returns, are in memory in any case. They keep their identity.

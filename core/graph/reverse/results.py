@@ -9,7 +9,7 @@ from typing import Callable, List, Mapping, Optional, Sequence, Set
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.regions import Item, all_ops
+from pijit.core.graph.reverse.regions import RegionItem, all_ops
 
 
 class Result:
@@ -35,7 +35,7 @@ class Result:
                 found.add(value)
         return found
 
-    def without_tuples(self, items: Sequence[Item]) -> List[Item]:
+    def without_tuples(self, items: Sequence[RegionItem]) -> List[RegionItem]:
         """The items without those that make tuples.
 
         Raises:

@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Sequence, Set, Tuple, cast
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import STORES, VIEWS
 from pijit.core.graph.reverse.forward import view_of
-from pijit.core.graph.reverse.regions import Item, all_ops
+from pijit.core.graph.reverse.regions import RegionItem, all_ops
 
 
 class Roots:
@@ -25,7 +25,7 @@ class Roots:
         alias: loop parameters whose adjoint is that of another value, for the iteration that is written.
     """
 
-    def __init__(self, items: Sequence[Item]) -> None:
+    def __init__(self, items: Sequence[RegionItem]) -> None:
         ops = all_ops(items)
         self.view: Dict[Value, Op] = {cast(Value, op.result): op for op in ops if op.name in VIEWS}
         self.alias: Dict[Value, Value] = {}
@@ -78,6 +78,6 @@ class Roots:
         return [number for op in self.ops(value) for number in op.args[1:]]
 
 
-def constants_of(items: Sequence[Item]) -> Dict[Value, Any]:
+def constants_of(items: Sequence[RegionItem]) -> Dict[Value, Any]:
     """The constants of a region."""
     return {cast(Value, op.result): op.attrs["value"] for op in all_ops(items) if op.name == "const"}

@@ -18,7 +18,7 @@ from pijit.core.graph.reverse.errors import ANSWERS, OtherShapes, TooLarge
 from pijit.core.graph.reverse.forward import HOST_CALL, MARKS, expression, host_call, statement
 from pijit.core.graph.reverse.library_calls import is_root_of_sum
 from pijit.core.graph.reverse.needs import Needs, SequenceNeeds
-from pijit.core.graph.reverse.regions import Conditional, Item, LoopExit, LoopRegion, RequiredCondition
+from pijit.core.graph.reverse.regions import Conditional, LoopExit, LoopRegion, RegionItem, RequiredCondition
 from pijit.core.graph.reverse.rows.checkpoints import Checkpoints
 from pijit.core.graph.reverse.rows.in_rows import NONE, InRows, RowUpdate, find_in_rows, row_update, whole_update
 from pijit.core.graph.reverse.rows.limits import most_kept
@@ -48,11 +48,11 @@ class Forward:
         self.checkpoints = Checkpoints(self, checkpointed, levels)
         self._uncounted = UncountedLoops(self, limit, levels)
         self.is_repeating = False
-        self.before: Dict[Item, Dict[Value, str]] = {}
-        self.after: Dict[Item, Dict[Value, str]] = {}
+        self.before: Dict[RegionItem, Dict[Value, str]] = {}
+        self.after: Dict[RegionItem, Dict[Value, str]] = {}
         self._makers = {op.result: op for op in code.all_ops}
 
-    def plain(self, items: Sequence[Item]) -> None:
+    def plain(self, items: Sequence[RegionItem]) -> None:
         """Write items as the program has them."""
         for item in items:
             if isinstance(item, Op):
@@ -66,7 +66,7 @@ class Forward:
             else:
                 self._guard(item)
 
-    def recorded(self, items: Sequence[Item], needs: SequenceNeeds, kept: Optional[Collection[Item]],
+    def recorded(self, items: Sequence[RegionItem], needs: SequenceNeeds, kept: Optional[Collection[RegionItem]],
                  borrowed: Collection[Value] = (), last: Mapping[Value, str] = MappingProxyType({})) -> None:
         """Write items that backward code follows.
 
@@ -96,7 +96,7 @@ class Forward:
             self.after[item] = dict(self.code.now)
         self.is_repeating = before
 
-    def _renew(self, item: Item, needs: SequenceNeeds, kept_arrays: Set[Value]) -> bool:
+    def _renew(self, item: RegionItem, needs: SequenceNeeds, kept_arrays: Set[Value]) -> bool:
         """Give stored arrays a new version where the older one is needed; returns whether that has done the item."""
         code, update = self.code, ""
         for root in sorted(self.needs.stored_by(item), key=lambda value: value.id):

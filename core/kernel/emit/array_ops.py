@@ -85,7 +85,7 @@ _Word = Union[int, Operand]
 """A word of a descriptor."""
 
 
-class _Operand:
+class _LoopOperand:
     """An operand as NumPy's inner loop reads it.
 
     ``address`` is that of its descriptor. ``itemsize`` is 0 if the operand was cast. ``array`` is None for a scalar.
@@ -103,20 +103,20 @@ class _Operand:
         self.like = like
 
 
-def _operand(emitter: KernelEmitter, op: Op, value: Value, dtype: np.dtype[Any]) -> _Operand:
+def _operand(emitter: KernelEmitter, op: Op, value: Value, dtype: np.dtype[Any]) -> _LoopOperand:
     if isinstance(value.type, Scalar):
         text = emitter.converted(emitter.text[value], scalar_type(value), dtype, op)
         at = emitter.layout.scratch(4)
         address = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
         emitter.line("st_%s(frame, %d, %s)" % (memory_code(dtype), 8 * (at + 2), text))
-        return _Operand(address, 0, dtype.itemsize, None, address)
+        return _LoopOperand(address, 0, dtype.itemsize, None, address)
     array = emitter.arrays[value]
     like = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
     if array.type.dtype == dtype:
-        return _Operand(like, len(array.shape), dtype.itemsize, array, like)
+        return _LoopOperand(like, len(array.shape), dtype.itemsize, array, like)
     array = convert(emitter, op, array, dtype)
     address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
-    return _Operand(address, len(array.shape), 0, array, like)
+    return _LoopOperand(address, len(array.shape), 0, array, like)
 
 
 def convert(emitter: KernelEmitter, op: Op, array: ArrayVariable, dtype: np.dtype[Any]) -> ArrayVariable:
@@ -188,7 +188,7 @@ def write_ufunc(emitter: KernelEmitter, op: Op) -> None:
             raise CompileError("a scalar result from operands with axes")
         at = emitter.layout.scratch(4)
         address = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
-        out = _Operand(address, 0, result_dtype.itemsize, None, address)
+        out = _LoopOperand(address, 0, result_dtype.itemsize, None, address)
         _run_loop(emitter, op, operands, out, shape, _FRESH)
         emitter.define(result_of(op), emitter.element(result_dtype, ("frame", str(8 * (at + 2)))))
     else:
@@ -201,19 +201,19 @@ def write_ufunc(emitter: KernelEmitter, op: Op) -> None:
     _release_converted(emitter, operands)
 
 
-def _computed_in_place(emitter: KernelEmitter, op: Op, operands: List[_Operand],
+def _computed_in_place(emitter: KernelEmitter, op: Op, operands: List[_LoopOperand],
                        shape: List[Operand]) -> Optional[ArrayVariable]:
     """The results in the memory of an operand that is dead afterwards, or inside a tiled or skewed loop in that for a
     block of rows; else None."""
     array = reused(emitter, op, shape) or emitter.blocking.prepared(result_of(op), shape)
     if array is not None:
         address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(shape)))
-        out = _Operand(address, len(shape), array.type.dtype.itemsize, array, address)
+        out = _LoopOperand(address, len(shape), array.type.dtype.itemsize, array, address)
         _run_loop(emitter, op, operands, out, shape, _FRESH)
     return array
 
 
-def _computed(emitter: KernelEmitter, op: Op, operands: List[_Operand], shape: List[Operand], kind: Array,
+def _computed(emitter: KernelEmitter, op: Op, operands: List[_LoopOperand], shape: List[Operand], kind: Array,
               name: str, pooled: bool, has_slot: bool) -> ArrayVariable:
     """A new array with the loop's results, whose memory comes from the buffer pool, a stack slot, or NumPy; leaves when
     a flag was raised."""
@@ -231,13 +231,13 @@ def _computed(emitter: KernelEmitter, op: Op, operands: List[_Operand], shape: L
     array = new_private(emitter, op, kind, name, shape, True, like) if has_slot else like()
     if array.in_slot:
         address = emitter.descriptor(array, at)
-    out = _Operand(address, len(shape), kind.dtype.itemsize, array, address)
+    out = _LoopOperand(address, len(shape), kind.dtype.itemsize, array, address)
     _run_loop(emitter, op, operands, out, shape, _FRESH)
     return array
 
 
-def _run_loop(emitter: KernelEmitter, op: Op, operands: List[_Operand], out: _Operand, shape: List[Operand], flags: int,
-              undo: Optional[Tuple[ArrayVariable, ArrayVariable]] = None) -> None:
+def _run_loop(emitter: KernelEmitter, op: Op, operands: List[_LoopOperand], out: _LoopOperand, shape: List[Operand],
+              flags: int, undo: Optional[Tuple[ArrayVariable, ArrayVariable]] = None) -> None:
     """Call the runtime to run the loop; leaves when a flag was raised.
 
     ``undo`` is (a written array, a copy of its previous contents); the contents are put back before leaving.
@@ -288,7 +288,7 @@ def write_ufunc_into(emitter: KernelEmitter, op: Op) -> None:
     _release_converted(emitter, operands)
 
 
-def _computed_there(emitter: KernelEmitter, op: Op, operands: List[_Operand], target: ArrayVariable,
+def _computed_there(emitter: KernelEmitter, op: Op, operands: List[_LoopOperand], target: ArrayVariable,
                     dtype: np.dtype[Any]) -> ArrayVariable:
     """Run the loop with the target as output, because the bits depend on its strides. Returns a temporary array.
 
@@ -300,14 +300,14 @@ def _computed_there(emitter: KernelEmitter, op: Op, operands: List[_Operand], ta
     if not converts:
         copy_into(emitter, op, apart, target)
     written = emitter.descriptor(apart if converts else target, emitter.layout.scratch(2 + 2 * len(target.shape)))
-    out = _Operand(written, len(target.shape), 0 if converts else dtype.itemsize, target, written)
+    out = _LoopOperand(written, len(target.shape), 0 if converts else dtype.itemsize, target, written)
     _run_loop(emitter, op, operands, out, list(target.shape), 0, None if converts else (target, apart))
     if converts:
         copy_into(emitter, op, target, apart)
     return apart
 
 
-def _release_converted(emitter: KernelEmitter, operands: List[_Operand]) -> None:
+def _release_converted(emitter: KernelEmitter, operands: List[_LoopOperand]) -> None:
     for operand in operands:
         if operand.array is not None and operand.itemsize == 0:
             emitter.release(operand.array)
@@ -336,7 +336,7 @@ def like_size(emitter: KernelEmitter, op: Op, number: int, address: Operand, ite
     return itemsize + (into + free << _INTO_SHIFT)
 
 
-def _as_numpy_orders(emitter: KernelEmitter, op: Op, operands: List[_Operand],
+def _as_numpy_orders(emitter: KernelEmitter, op: Op, operands: List[_LoopOperand],
                      words: List[List[_Word]]) -> List[List[_Word]]:
     """The words of both operands of a product, in the order in which NumPy computes it.
 

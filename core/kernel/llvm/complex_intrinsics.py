@@ -35,12 +35,12 @@ from pijit.core.kernel.llvm.intrinsics import (
     same_kind,
 )
 
-Parts = Tuple[Any, Any]
+PartPair = Tuple[Any, Any]
 MARGIN = 2.0 ** -40
 HALVES = {pair: half for half, pair in PAIRS.items()}
 
 
-def _parts(builder: Any, value: Any) -> Parts:
+def _parts(builder: Any, value: Any) -> PartPair:
     return builder.extract_value(value, 0), builder.extract_value(value, 1)
 
 
@@ -92,23 +92,23 @@ class Steps:
         return self._do("fdiv", quotient_flags, a, b)
 
 
-def _sum(name: str) -> Callable[..., Parts]:
-    def build(steps: Steps, a: Parts, b: Parts) -> Parts:
+def _sum(name: str) -> Callable[..., PartPair]:
+    def build(steps: Steps, a: PartPair, b: PartPair) -> PartPair:
         return getattr(steps, name)(a[0], b[0]), getattr(steps, name)(a[1], b[1])
     return build
 
 
-def _product(steps: Steps, a: Parts, b: Parts) -> Parts:
+def _product(steps: Steps, a: PartPair, b: PartPair) -> PartPair:
     return (steps.sub(steps.mul(a[0], b[0]), steps.mul(a[1], b[1])),
             steps.add(steps.mul(a[0], b[1]), steps.mul(a[1], b[0])))
 
 
-def _quotient(by_scale: bool) -> Callable[..., Parts]:
+def _quotient(by_scale: bool) -> Callable[..., PartPair]:
     """Division by the larger part of the divisor first, then by the scaled rest.
 
     NumPy multiplies by the reciprocal of that rest; CPython divides by it.
     """
-    def build(steps: Steps, a: Parts, b: Parts) -> Parts:
+    def build(steps: Steps, a: PartPair, b: PartPair) -> PartPair:
         builder = steps.builder
         sizes = [float_call(builder, "llvm.fabs", part) for part in b]
         first = builder.fcmp_ordered(">=", *sizes)
@@ -126,7 +126,7 @@ def _quotient(by_scale: bool) -> Callable[..., Parts]:
     return build
 
 
-def _arithmetic(build: Callable[..., Parts]) -> Callable[..., Any]:
+def _arithmetic(build: Callable[..., PartPair]) -> Callable[..., Any]:
     return lambda builder, a, b: _pair(builder, *build(Steps(builder), a, b))
 
 
@@ -191,7 +191,7 @@ def _store(half: Any) -> Callable[..., Any]:
     return build
 
 
-WRITTEN: Dict[str, Callable[..., Parts]] = {"complex product": _product, "complex quotient": _quotient(True)}
+WRITTEN: Dict[str, Callable[..., PartPair]] = {"complex product": _product, "complex quotient": _quotient(True)}
 """The arithmetic of NumPy, by the operation names of fp_checks.py."""
 
 

@@ -31,7 +31,7 @@ _NAMES = {code: name for name, code in CODES.items()}
 _CERTAIN: Dict[str, Callable[..., Any]] = {"sum": new_special, "product": product_flags, "quotient": quotient_flags}
 
 
-class _Checked(NamedTuple):
+class _CheckedOperation(NamedTuple):
     """A checked operation: its results that the cheap test looks at, and all its real operations."""
 
     shown: List[Any]
@@ -39,22 +39,23 @@ class _Checked(NamedTuple):
     compared: Any = None
 
 
-def _checks(builder: Any, args: Any) -> Iterator[_Checked]:
+def _checks(builder: Any, args: Any) -> Iterator[_CheckedOperation]:
     """The operations that the arguments name; each has a code, and the values of the result and the operands."""
     for at in range(0, len(args), 4):
         code, (result, a, b) = args[at][1].constant, [value for _, value in args[at + 1:at + 4]]
         name = _NAMES[code & ~LAST]
         if name in _CERTAIN:
-            yield _Checked([result] if code & LAST else [], [(_CERTAIN[name], result, a, b)])
+            yield _CheckedOperation([result] if code & LAST else [], [(_CERTAIN[name], result, a, b)])
             continue
         parts = [[builder.extract_value(value, part) for part in (0, 1)] for value in (result, a, b)]
         shown = parts[0] if code & LAST else []
         if name in SUMS:
-            yield _Checked(shown, [(new_special,) + step for step in zip(*parts)])
+            yield _CheckedOperation(shown, [(new_special,) + step for step in zip(*parts)])
             continue
         steps = Steps(builder)
         WRITTEN[name](steps, parts[1], parts[2])
-        yield _Checked([step[1] for step in steps.done] if name in QUOTIENTS else shown, steps.done, steps.compared)
+        tested = [step[1] for step in steps.done] if name in QUOTIENTS else shown
+        yield _CheckedOperation(tested, steps.done, steps.compared)
 
 
 def _float_suspect(builder: Any, args: Any) -> Any:

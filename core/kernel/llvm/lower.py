@@ -36,7 +36,7 @@ class LlvmValue(NamedTuple):
     value: Any
 
 
-class _Loop(NamedTuple):
+class _LoopTargets(NamedTuple):
     """The blocks that ``continue`` and ``break`` jump to."""
 
     start: Any
@@ -97,7 +97,7 @@ class _Lowering:
         self.names = names
         self.returns: Dict[Any, Any] = {}
         self.variables: Dict[str, LlvmValue] = {}
-        self.loops: List[_Loop] = []
+        self.loops: List[_LoopTargets] = []
         self.entry = function.append_basic_block("entry")
         self.builder = ir.IRBuilder(function.append_basic_block("body"))
         self.once = assigned_once(definition)
@@ -165,7 +165,7 @@ class _Lowering:
 
     def _while(self, statement: ast.While) -> None:
         builder = self.builder
-        loop = _Loop(builder.append_basic_block("loop"), builder.append_basic_block("behind"))
+        loop = _LoopTargets(builder.append_basic_block("loop"), builder.append_basic_block("behind"))
         self._go(loop.start)
         builder.position_at_end(loop.start)
         if _literal(statement.test) is not True:

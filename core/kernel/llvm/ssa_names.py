@@ -10,12 +10,12 @@ from typing import Any, Dict, List, Set, cast
 
 def assigned_once(definition: ast.FunctionDef) -> Set[str]:
     """The names of a function's variables that can be SSA values."""
-    finder = _Finder()
+    finder = _NameFinder()
     finder.block(definition.body)
     return set(finder.assigned) - finder.others
 
 
-class _Finder:
+class _NameFinder:
     """Visits statements in order; the variables of a block are known until the block ends."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ class Word:
         self.fitting = fitting
 
 
-Number = Union[int, Word]
+IntOrWord = Union[int, Word]
 
 
 class ArrayLayout(NamedTuple):
@@ -42,8 +42,8 @@ class ArrayLayout(NamedTuple):
 
     type: Array
     data: Word
-    shape: Tuple[Number, ...]
-    strides: Tuple[Number, ...]
+    shape: Tuple[IntOrWord, ...]
+    strides: Tuple[IntOrWord, ...]
     rolled: bool = False
 
     @property
@@ -68,7 +68,7 @@ def are_one(one: ArrayLayout, other: ArrayLayout) -> bool:
     return one is other or one.type.dtype == other.type.dtype and one[1:] == other[1:] and not one.rolled
 
 
-def _known(number: Number) -> Optional[int]:
+def _known(number: IntOrWord) -> Optional[int]:
     return number if isinstance(number, int) else None
 
 
@@ -88,7 +88,7 @@ class ArrayLayouts:
         self.of: Dict[Value, ArrayLayout] = {}
         self.constants = dict(constants)
         self._words: Dict[Any, Word] = {}
-        self._numbers: Dict[Value, Number] = {}
+        self._numbers: Dict[Value, IntOrWord] = {}
         params = [param for block in graph.blocks[1:] for param in block.params]
         for value in list(graph.inputs) + params:
             if isinstance(value.type, Array):
@@ -103,20 +103,20 @@ class ArrayLayouts:
             found = self._words[key] = Word(fitting)
         return found
 
-    def number(self, value: Value) -> Number:
+    def number(self, value: Value) -> IntOrWord:
         """The word of an integer."""
         known = self.constants.get(value)
         if isinstance(known, int):
             return int(known)
         return self._numbers[value] if value in self._numbers else self.word("value", value)
 
-    def product(self, one: Number, other: Number) -> Number:
+    def product(self, one: IntOrWord, other: IntOrWord) -> IntOrWord:
         """The product of two words."""
         if isinstance(one, int) and isinstance(other, int):
             return one * other
         return one if other == 1 else self.word("product", one, other)
 
-    def common(self, one: Number, other: Number) -> Number:
+    def common(self, one: IntOrWord, other: IntOrWord) -> IntOrWord:
         """The size that two axes broadcast to."""
         if _fits(other, one):
             return one
@@ -125,9 +125,9 @@ class ArrayLayouts:
         fitting = frozenset([one, other]).union(*[size.fitting for size in (one, other) if isinstance(size, Word)])
         return self.word("common", one, other, fitting=fitting)
 
-    def broadcast(self, shapes: Sequence[Sequence[Number]]) -> List[Number]:
+    def broadcast(self, shapes: Sequence[Sequence[IntOrWord]]) -> List[IntOrWord]:
         """The common shape of a broadcast."""
-        found: List[Number] = []
+        found: List[IntOrWord] = []
         for axis in range(max(map(len, shapes), default=0)):
             sizes = [shape[-1 - axis] for shape in shapes if axis < len(shape)]
             size = sizes[0]
@@ -138,14 +138,14 @@ class ArrayLayouts:
 
     # ---- arrays ----
 
-    def made(self, value: Value, shape: Optional[Sequence[Number]] = None) -> ArrayLayout:
+    def made(self, value: Value, shape: Optional[Sequence[IntOrWord]] = None) -> ArrayLayout:
         """An array that is no view."""
         kind = array_type(value)
         sizes = [self.word("size", value, axis) for axis in range(kind.ndim)] if shape is None else shape
         strides = [self.word("stride", value, axis) for axis in range(kind.ndim)]
         return ArrayLayout(kind, self.word("data", value), tuple(sizes), _of_order(kind, strides))
 
-    def view(self, op: Op, data: Word, shape: Sequence[Number], strides: Sequence[Number]) -> ArrayLayout:
+    def view(self, op: Op, data: Word, shape: Sequence[IntOrWord], strides: Sequence[IntOrWord]) -> ArrayLayout:
         """A view of an array."""
         kind = array_type(result_of(op))
         return ArrayLayout(kind, data, tuple(shape), _of_order(kind, strides))
@@ -175,12 +175,12 @@ class ArrayLayouts:
         return found
 
 
-def _fits(size: Number, wanted: Number) -> bool:
+def _fits(size: IntOrWord, wanted: IntOrWord) -> bool:
     """Whether the size of an axis is known to be 1 or equal to another size."""
     return size is wanted or size == 1 or size == wanted or isinstance(wanted, Word) and size in wanted.fitting
 
 
-def _of_order(kind: Array, strides: Sequence[Number]) -> Tuple[Number, ...]:
+def _of_order(kind: Array, strides: Sequence[IntOrWord]) -> Tuple[IntOrWord, ...]:
     """The strides, with the number of the one that the order determines."""
     found = list(strides)
     if found and kind.layout == "C":
@@ -193,7 +193,8 @@ def _of_order(kind: Array, strides: Sequence[Number]) -> Tuple[Number, ...]:
 # ---- views ----
 
 
-def _slice(layouts: ArrayLayouts, item: str, bounds: Iterator[Value], size: Number) -> Tuple[Number, Number, Number]:
+def _slice(layouts: ArrayLayouts, item: str, bounds: Iterator[Value],
+           size: IntOrWord) -> Tuple[IntOrWord, IntOrWord, IntOrWord]:
     """(first position, length, step) of a slice."""
     start, stop, step = (layouts.number(next(bounds)) if part == "v" else None for part in item[1:])
     step = 1 if step is None else step
@@ -210,7 +211,7 @@ def _slice(layouts: ArrayLayouts, item: str, bounds: Iterator[Value], size: Numb
 
 def _view(layouts: ArrayLayouts, op: Op) -> ArrayLayout:
     array, values, axis = layouts.of[op.args[0]], iter(op.args[1:]), 0
-    data, shape, strides = array.data, [], []  # type: Word, List[Number], List[Number]
+    data, shape, strides = array.data, [], []  # type: Word, List[IntOrWord], List[IntOrWord]
     for item in op.attrs["index"]:
         if item == "n":
             shape.append(1)
@@ -241,7 +242,7 @@ def _reshape(layouts: ArrayLayouts, op: Op) -> ArrayLayout:
             shape[axis] = layouts.word("reshaped", op, axis)
     if unknown is not None and len(shape) == 1 and len(array.shape) == 1:
         shape = list(array.shape)
-    strides: List[Number] = [array_type(result_of(op)).dtype.itemsize]
+    strides: List[IntOrWord] = [array_type(result_of(op)).dtype.itemsize]
     for size in reversed(shape[1:]):
         strides.insert(0, layouts.word("product", strides[0], size))
     return layouts.view(op, array.data, shape, strides)
@@ -256,7 +257,7 @@ def _part(layouts: ArrayLayouts, op: Op) -> ArrayLayout:
 # ---- new arrays ----
 
 
-def _shapes(layouts: ArrayLayouts, values: Sequence[Value]) -> List[Tuple[Number, ...]]:
+def _shapes(layouts: ArrayLayouts, values: Sequence[Value]) -> List[Tuple[IntOrWord, ...]]:
     return [layouts.of[value].shape for value in values if isinstance(value.type, Array)]
 
 

@@ -80,13 +80,13 @@ def plan_fp_checks(order: List[Block], facts: GraphFacts, ownership: Ownership, 
     """
     plan = FpCheckPlan({}, {}, {}, {})
     if not fast:
-        planner = _Planner(plan, facts, ownership, skewing, tiling)
+        planner = _CheckPlanner(plan, facts, ownership, skewing, tiling)
         for block in order:
             planner.block(block)
     return plan
 
 
-class _Planner:
+class _CheckPlanner:
     """Plans the checks of one graph. No check is pending where a block begins."""
 
     def __init__(self, plan: FpCheckPlan, facts: GraphFacts, ownership: Ownership, skewing: Mapping[Op, SkewingRun],

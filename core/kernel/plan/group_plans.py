@@ -76,13 +76,13 @@ def plan_groups(layouts: ArrayLayouts, order: List[Block], facts: GraphFacts, by
         tiling: the runs that are tiled.
         options: the compile options.
     """
-    planner = _Planner(layouts, facts, set(by_rows), bounded, fills, options)
+    planner = _GroupPlanner(layouts, facts, set(by_rows), bounded, fills, options)
     for block in order:
         planner.block(block, skewing, tiling)
     return planner.plans
 
 
-class _Planner:
+class _GroupPlanner:
     """Makes the plans of one graph."""
 
     def __init__(self, layouts: ArrayLayouts, facts: GraphFacts, by_rows: Set[Value], bounded: BoundedArrays,
@@ -217,6 +217,7 @@ class _Planner:
         return False
 
 
-_PLANNERS: Dict[str, Callable[[_Planner, Op], None]] = {
-    "scatter": _Planner.scatter, "put_mask": _Planner.scatter, "gufunc": _Planner.product, "dot": _Planner.product}
+_PLANNERS: Dict[str, Callable[[_GroupPlanner, Op], None]] = {
+    "scatter": _GroupPlanner.scatter, "put_mask": _GroupPlanner.scatter, "gufunc": _GroupPlanner.product,
+    "dot": _GroupPlanner.product}
 """How operations are planned that have several forms."""

@@ -55,7 +55,7 @@ def find_merged(graph: Graph, facts: GraphFacts, excluded: Collection[Op], bound
         bounded: the arrays with exponent bounds, which nests of one result compute.
         options: the compile options. With `fast`, sums need not have NumPy's bits and are not merged.
     """
-    search = _Search(graph, facts, set(excluded), bounded, options)
+    search = _FusionSearch(graph, facts, set(excluded), bounded, options)
     for block in graph.blocks:
         search.block(block)
     return search.found
@@ -76,7 +76,7 @@ def is_elementwise(run: TilingRun, facts: GraphFacts) -> bool:
     return all(op.name == "view" or bool(scalar_operation(op)) for op in run.all_ops(facts) - set(run.ahead))
 
 
-class _Search:
+class _FusionSearch:
     """Collects the merged groups of a graph."""
 
     def __init__(self, graph: Graph, facts: GraphFacts, excluded: Set[Op], bounded: Collection[Value],

@@ -52,7 +52,7 @@ def find_left_out_steps(graph: Graph, facts: GraphFacts) -> Dict[Op, Value]:
               if any(_added(op, zeros) for op in group) and not _is_watched(group, facts)]
     if not groups:
         return {}
-    search = _Search(facts, zeros, _unsigned_values(graph, facts), *find_users(graph))
+    search = _StepSearch(facts, zeros, _unsigned_values(graph, facts), *find_users(graph))
     found: Dict[Op, Value] = {}
     for group in groups:
         found.update(search.group(group))
@@ -81,7 +81,7 @@ def _added(op: Op, zeros: Set[Value]) -> List[Value]:
 # ---- one group ----
 
 
-class _Search:
+class _StepSearch:
     """Finds the steps of groups that can be left out.
 
     The constants 0.0 are ``zeros``, and the values that are never -0.0 are ``unsigned``. The function `find_users`

@@ -93,7 +93,7 @@ def find_store_runs(graph: Graph, facts: GraphFacts, least: int, made: Collectio
     makers = {op.result: op for block in graph.blocks for op in block.ops}
     found: Dict[Op, SkewingRun] = {}
     for block in graph.blocks:
-        search = _Search(facts, made, block, makers)
+        search = _SkewingSearch(facts, made, block, makers)
         for op in block.ops:
             if op is facts.group_of(op)[-1] and not search.takes(op):
                 search.end(users, escaping, found)
@@ -110,7 +110,7 @@ class _Accesses(NamedTuple):
     writes: List[Rows]
 
 
-class _Search:
+class _SkewingSearch:
     """Collects the runs of one block."""
 
     def __init__(self, facts: GraphFacts, bounded: Collection[Value], block: Block,

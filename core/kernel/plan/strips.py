@@ -98,7 +98,7 @@ def _find(loop: LoopNode, facts: GraphFacts, ownership: Ownership, nogil: bool) 
         return None  # another thread may have changed the elements before they are put back
     if counted is None or sum(cast(Array, op.args[0].type).dtype.itemsize for op in stores) > ROOM:
         return None
-    lines = _Lines(facts, counted[0], blocks)
+    lines = _AffineIntegers(facts, counted[0], blocks)
     elements = [element for element in map(lines.element, ops) if element is not None]
     if not {element.op for element in elements}.issuperset(stores):
         return None
@@ -155,7 +155,7 @@ def _is_one(op: Optional[Op]) -> bool:
     return op is not None and op.name == "const" and bool(op.attrs["value"] == 1)
 
 
-class _Lines:
+class _AffineIntegers:
     """The integers of a loop that are affine in its counter."""
 
     def __init__(self, facts: GraphFacts, index: Value, blocks: List[Block]) -> None:

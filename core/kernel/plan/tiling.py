@@ -79,7 +79,7 @@ def find_runs(graph: Graph, facts: GraphFacts, least: int, bounded: Collection[V
     users, escaping = find_users(graph)
     found: Dict[Op, TilingRun] = {}
     for block in graph.blocks:
-        search = _Search(facts, bounded, block, is_alone(least))
+        search = _TilingSearch(facts, bounded, block, is_alone(least))
         for op in block.ops:
             if op in taken:
                 search.end(users, escaping, found)
@@ -111,7 +111,7 @@ def find_users(graph: Graph) -> Tuple[Dict[Value, Set[Op]], Set[Value]]:
     return users, escaping
 
 
-class _Search:
+class _TilingSearch:
     """Collects the runs of one block."""
 
     def __init__(self, facts: GraphFacts, bounded: Collection[Value], block: Block, alone: bool) -> None:

@@ -9,12 +9,13 @@ from pijit.ms.cell import Cell
 
 
 def _require_cell(name: str, cell: Any) -> None:
-    if not isinstance(cell, Cell) or isinstance(cell, CellDict) or name == "CellDict" and isinstance(cell, _Sequence):
+    is_taken = not isinstance(cell, CellDict) and not (name == "CellDict" and isinstance(cell, _CellSequence))
+    if not isinstance(cell, Cell) or not is_taken:
         raise TypeError("{}: each item must be a Cell, and no container that it does not take; not {!r}".format(
             name, cell))
 
 
-class _Sequence(Cell):
+class _CellSequence(Cell):
     """Common base of `SequentialCell` and `CellList`; ``cell_list`` has the cells."""
 
     cell_list: Tuple[Any, ...]
@@ -86,7 +87,7 @@ class _Sequence(Cell):
         return self
 
 
-class SequentialCell(_Sequence):
+class SequentialCell(_CellSequence):
     """Cells that are called in order, each with the result of the previous one.
 
     Args:
@@ -118,7 +119,7 @@ class SequentialCell(_Sequence):
         return x
 
 
-class CellList(_Sequence):
+class CellList(_CellSequence):
     """A list of cells; their parameters belong to the cell that has the list as an attribute.
 
     Args:

@@ -127,18 +127,18 @@ def _may_equal(one: Abstract, other: Abstract) -> bool:
     return True
 
 
-Kinds = Dict[str, Set[Optional[Type]]]
+ListTypes = Dict[str, Set[Optional[Type]]]
 """By variable, the types of the items of its list."""
 
 
-def lists_left(entry: FrameState, left: FrameState, instructions: Iterable[Instr]) -> Kinds:
+def lists_left(entry: FrameState, left: FrameState, instructions: Iterable[Instr]) -> ListTypes:
     """Item types of the lists that a call received, for the callee's variables that it did not bind again."""
     bound = {instr.value for instr in instructions if instr.opname in WRITES}
     return {name: item_kinds(left.locals[name]) for name, value in entry.locals.items()
             if class_of(value) is list and name in left.locals and name not in bound}
 
 
-def expect_after_call(state: FrameState, entry: FrameState, paths: Iterable[Kinds]) -> None:
+def expect_after_call(state: FrameState, entry: FrameState, paths: Iterable[ListTypes]) -> None:
     """After a call that changes lists or dicts:
     lists that it received have items as it left them, others as before."""
     def alike(value: Abstract) -> Abstract:

@@ -251,11 +251,11 @@ def _function_of(target: Any) -> Optional[types.FunctionType]:
     return found if type(found) is types.FunctionType else None
 
 
-Found = Optional[Tuple[Callee, List[Abstract], Dict[str, Abstract]]]
+FoundCallee = Optional[Tuple[Callee, List[Abstract], Dict[str, Abstract]]]
 
 
 def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str, Abstract],
-                interpreter: Interpreter) -> Found:
+                interpreter: Interpreter) -> FoundCallee:
     """The Python function that a call runs, with all its arguments; None if it runs something else."""
     if isinstance(target, BoundFunction):
         return find_callee(_found(target.function, interpreter), [target.owner] + arguments, keywords, interpreter)
@@ -283,7 +283,7 @@ def _found(value: Abstract, interpreter: Interpreter) -> Abstract:
 
 
 def _find_function(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
-                   interpreter: Interpreter) -> Found:
+                   interpreter: Interpreter) -> FoundCallee:
     return Callee(sample, paths_of(target), _is_hooked(sample)), arguments, keywords
 
 
@@ -293,7 +293,7 @@ def _is_hooked(function: types.FunctionType) -> bool:
 
 
 def _find_method(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
-                 interpreter: Interpreter) -> Found:
+                 interpreter: Interpreter) -> FoundCallee:
     paths = paths_of(target)
     function = _found(locations.known_object(interpreter, sample.__func__, *paths.then(Inner, "__func__")), interpreter)
     owner = interpreter.use(locations.known_object(interpreter, sample.__self__, *paths.then(Inner, "__self__")))
@@ -301,7 +301,7 @@ def _find_method(target: Abstract, sample: Any, arguments: List[Abstract], keywo
 
 
 def _find_partial(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
-                  interpreter: Interpreter) -> Found:
+                  interpreter: Interpreter) -> FoundCallee:
     parts = partial_parts(target, interpreter)
     if parts is None:
         return None
@@ -328,7 +328,7 @@ def partial_parts(target: Abstract,
 
 
 def _find_jitted(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
-                 interpreter: Interpreter) -> Found:
+                 interpreter: Interpreter) -> FoundCallee:
     """A jitted function: found as if undecorated, except where a subclass does more than call."""
     plain_inside = class_value(type(sample), "plain_inside") is True
     if type(sample).__call__ is not JitFunction.__call__ and not plain_inside or not sample.enabled:
@@ -340,7 +340,7 @@ def _find_jitted(target: Abstract, sample: Any, arguments: List[Abstract], keywo
 
 
 def _find_object(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
-                 interpreter: Interpreter) -> Found:
+                 interpreter: Interpreter) -> FoundCallee:
     """An object whose class defines ``__call__`` in Python."""
     kind = type(sample)
     found = class_value(kind, "__call__")
@@ -351,7 +351,7 @@ def _find_object(target: Abstract, sample: Any, arguments: List[Abstract], keywo
     return find_callee(function, [target] + arguments, keywords, interpreter)
 
 
-_KINDS: Tuple[Tuple[type, Callable[..., Found]], ...] = (
+_KINDS: Tuple[Tuple[type, Callable[..., FoundCallee]], ...] = (
     (types.FunctionType, _find_function),
     (types.MethodType, _find_method),
     (JitFunction, _find_jitted),

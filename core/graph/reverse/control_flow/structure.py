@@ -21,9 +21,9 @@ from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.regions import (
     Conditional,
     GraphRegion,
-    Item,
     LoopExit,
     LoopRegion,
+    RegionItem,
     RequiredCondition,
     Side,
 )
@@ -47,10 +47,10 @@ def region_of(graph: Graph, returning: Collection[int]) -> GraphRegion:
             break
     end = with_one_return(graph, returning)
     inline_parameters(graph, {loop.header for loop in found})
-    return _Search(graph, found, end).whole()
+    return _RegionBuilder(graph, found, end).whole()
 
 
-class _Search:
+class _RegionBuilder:
     """Builds the region of one graph.
 
     Args:
@@ -72,7 +72,7 @@ class _Search:
                       self._splitting.repeated)
 
     def _sequence(self, first: Union[Jump, Block], stop: Optional[Block],
-                  within: Set[Block]) -> Tuple[List[Item], Union[Leave, Jump]]:
+                  within: Set[Block]) -> Tuple[List[RegionItem], Union[Leave, Jump]]:
         """The items from a jump or a block on, up to a jump to ``stop``, or to the end of the graph.
 
         Args:
@@ -80,7 +80,7 @@ class _Search:
             stop: the header of the loop around the sequence, or the join of the conditional around it.
             within: the blocks of the innermost loop.
         """
-        items: List[Item] = []
+        items: List[RegionItem] = []
         end: Union[Leave, Jump, Block] = first
         while True:
             while isinstance(end, Jump) and end.block in self._loops and end.block is not stop:
@@ -98,7 +98,7 @@ class _Search:
                 end = self._branch(end, stop, within, items)
 
     @staticmethod
-    def _item(op: Op) -> Item:
+    def _item(op: Op) -> RegionItem:
         """An operation; the choice of a float is a conditional, because the adjoint of one operand gets it."""
         if op.name != "select" or op.result is None or not is_float(op.result):
             return op
@@ -108,7 +108,7 @@ class _Search:
     # ---- conditionals ----
 
     def _branch(self, branch: Branch, stop: Optional[Block], within: Set[Block],
-                items: List[Item]) -> Union[Jump, Block]:
+                items: List[RegionItem]) -> Union[Jump, Block]:
         """Add a conditional, or a guard on one arm; returns the jump or the block that goes on."""
         target = self._end if stop is None else stop
         arms = [arm for arm in branch.targets() if (arm.block in within or arm.block is stop)
@@ -147,7 +147,7 @@ class _Search:
 
     # ---- loops ----
 
-    def _loop(self, entering: Jump, within: Set[Block], items: List[Item]) -> Union[Jump, Block]:
+    def _loop(self, entering: Jump, within: Set[Block], items: List[RegionItem]) -> Union[Jump, Block]:
         """Add the loop that a jump enters; returns the jump or the block that goes on."""
         header, found = entering.block, self._loops[entering.block]
         self._count += 1
@@ -164,10 +164,10 @@ class _Search:
         assert isinstance(back, Jump)
         ops = [op for op in header.ops if op.name not in IGNORED]
         carried = [one for one in zip(header.params, entering.args, back.args) if one[0] is not counter.variable]
-        items.append(LoopRegion(*counter, carried, ops, cast(List[Item], list(ops)) + inner, number))
+        items.append(LoopRegion(*counter, carried, ops, cast(List[RegionItem], list(ops)) + inner, number))
         return cast(Jump, header.terminator.other)
 
-    def _rotated(self, entering: Jump, leaving: Jump, names: Dict[Value, Value], items: List[Item],
+    def _rotated(self, entering: Jump, leaving: Jump, names: Dict[Value, Value], items: List[RegionItem],
                  number: int) -> Jump:
         """Add a rotated loop; returns the jump that leaves it. ``names``: see `values_at_exit`."""
         header, found = entering.block, self._loops[entering.block]
@@ -179,7 +179,7 @@ class _Search:
         items.append(self._counting(entering, back, inner, items, number, until))
         return Jump(leaving.block, [names.get(arg, arg) for arg in leaving.args])
 
-    def _counting(self, entering: Jump, back: Jump, inner: List[Item], items: List[Item], number: int,
+    def _counting(self, entering: Jump, back: Jump, inner: List[RegionItem], items: List[RegionItem], number: int,
                   until: Optional[LoopExit] = None) -> LoopRegion:
         """A loop that counts its iterations at run time; its first index is added to the items."""
         index, start, limit = (self._graph.new_value(WORD) for _ in range(3))
@@ -187,7 +187,7 @@ class _Search:
         carried = list(zip(entering.block.params, entering.args, back.args))
         return LoopRegion(index, start, limit, carried, [], inner, number, False, until)
 
-    def _uncounted(self, entering: Jump, within: Set[Block], items: List[Item], number: int) -> Block:
+    def _uncounted(self, entering: Jump, within: Set[Block], items: List[RegionItem], number: int) -> Block:
         """Add a loop whose number of iterations is known at run time; returns the incomplete iteration after it."""
         header, found = entering.block, self._loops[entering.block]
         copy, loops = self._splitting.incomplete(found, within)

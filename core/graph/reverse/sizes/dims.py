@@ -18,7 +18,7 @@ from pijit.core.graph.linear_forms import Forms, number_of, plus
 from pijit.core.graph.ops import DIVIDES, ELEMENTWISE
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.library_calls import any_call, equal_sizes, is_selection
-from pijit.core.graph.reverse.regions import Conditional, Item, LoopRegion
+from pijit.core.graph.reverse.regions import Conditional, LoopRegion, RegionItem
 from pijit.core.graph.reverse.sizes.library import SIZES, matrix_product
 from pijit.core.graph.reverse.sizes.slices import measure_view
 from pijit.core.graph.reverse.sizes.symbols import Constants, Dim, Size, SizeCheck
@@ -126,7 +126,7 @@ class Dims:
         return len(shape) == len(self.of.get(value, ())) and all(
             self.found(a) == self.found(b) for a, b in zip(shape, self.of.get(value, ())))
 
-    def measure(self, items: Sequence[Item], constants: Constants) -> None:
+    def measure(self, items: Sequence[RegionItem], constants: Constants) -> None:
         """Set the sizes of all results in a sequence; ``constants`` are the constants of the graph."""
         for item in items:
             if isinstance(item, Op) and self.are_static:

@@ -24,7 +24,7 @@ from pijit.core.kernel.plan.operands import NULL, ZERO, ArrayVariable, Operand
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
-Contents = Union[ArrayVariable, Expression, None]
+InitialContents = Union[ArrayVariable, Expression, None]
 """First contents: an array of the same shape, the source of one number for all elements, or None for any contents."""
 
 
@@ -36,9 +36,9 @@ class DeferredFills:
     def __init__(self, emitter: KernelEmitter, plan: FillPlan) -> None:
         self.emitter = emitter
         self._plan = plan
-        self._pending: Dict[Value, Contents] = {}
+        self._pending: Dict[Value, InitialContents] = {}
 
-    def wait(self, op: Op, contents: Contents) -> bool:
+    def wait(self, op: Op, contents: InitialContents) -> bool:
         """Defer what the operation writes to a new array, if possible; returns whether it is deferred."""
         root = self._plan.waiting.get(op)
         if root is None:

@@ -69,7 +69,7 @@ def _versions(nest: Nest) -> List[str]:
         "".join(ANY if last in LIKELY else last for last in nest.lasts)]
 
 
-class _Writer:
+class _NestWriter:
     """Writes one nest's instructions."""
 
     def __init__(self, builder: Any, nest: Nest, args: List[Any]) -> None:
@@ -440,7 +440,7 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
         fixed = isinstance(values[0], ir.Constant)
         values = with_rows_last(builder, nest, values) if set(nest.lasts) == {ANY} and not fixed else values
         if not nest.least or not can_share(nest) or fixed:
-            return _Writer(builder, nest, with_long_rows(builder, nest, values)).write()
+            return _NestWriter(builder, nest, with_long_rows(builder, nest, values)).write()
         units = units_of(len(nest.arrays), [step.operation for step in nest.steps], nest.sums)
         buffer = scalars.stop + 2 if nest.sums and len(values) > scalars.stop + sum(
             1 + 2 * axes for _, axes in nest.tables) + len(nest.rolled) else -1
@@ -448,7 +448,7 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
         changed = nest.ndim if can_collapse(nest) else 0
         shared = SharedWork(moving(nest), nest.ndim, units, nest.least, buffer, wide, changed)
         answer = write_shared(builder, nest, runtime, values, shared,
-                              lambda inner, own: _Writer(inner, nest, own).write(),
+                              lambda inner, own: _NestWriter(inner, nest, own).write(),
                               lambda inner, own: with_long_rows(inner, nest, own))
         return answer if nest.tables or nest.watched or nest.ends else ir.Constant(I64, 0)
     return Intrinsic(INT, None, build)

@@ -15,11 +15,11 @@ from pijit.core.named_tuples import NamedTuple
 FEWEST = 2
 """The least number of operations of a term that is shuffled, because a shuffle takes the time of one."""
 
-Place = Tuple[int, int]
+FamilyPlace = Tuple[int, int]
 """The number of a family of arrays that are parts of one array, and how many elements after the first one begins."""
 
 
-class _Form(NamedTuple):
+class _TermForm(NamedTuple):
     """What a value computes, apart from where its elements are.
 
     Attributes:
@@ -47,7 +47,7 @@ class Terms(NamedTuple):
     bases: Dict[int, int]
 
 
-def find_terms(writer: Any, places: Mapping[int, Place], most: int) -> Terms:
+def find_terms(writer: Any, places: Mapping[int, FamilyPlace], most: int) -> Terms:
     """The terms of a nest that are computed more than once.
 
     Args:
@@ -57,39 +57,40 @@ def find_terms(writer: Any, places: Mapping[int, Place], most: int) -> Terms:
     """
     if writer.nest.watched or writer.nest.tables or writer.divided:
         return Terms([], {}, {})
-    search = _Search(writer, places, most)
+    search = _TermSearch(writer, places, most)
     for numbers in search.alike():
         search.add(numbers)
     return search.found()
 
 
-class _Search:
+class _TermSearch:
     """Finds the terms of a nest; see `find_terms`."""
 
-    def __init__(self, writer: Any, places: Mapping[int, Place], most: int) -> None:
+    def __init__(self, writer: Any, places: Mapping[int, FamilyPlace], most: int) -> None:
         self._writer, self._places, self._most = writer, places, most
         self._forms = self._find_forms()
         self._steps = range(writer.first_step, len(self._forms))
         self._ahead: Set[int] = set()
         self._bases: Dict[int, int] = {}
 
-    def _find_forms(self) -> List[_Form]:
+    def _find_forms(self) -> List[_TermForm]:
         """The forms of all operands, by number."""
-        writer, known, found = self._writer, {}, []  # type: Any, Dict[Any, int], List[_Form]
+        writer, known, found = self._writer, {}, []  # type: Any, Dict[Any, int], List[_TermForm]
         for number in range(writer.first_step):
             if number < writer.nest.read:
                 family, place = self._places.get(number, (number, 0))
-                found.append(_Form(known.setdefault((number in self._places, family), len(known)), place, 0))
+                found.append(_TermForm(known.setdefault((number in self._places, family), len(known)), place, 0))
             else:
                 scalar = writer.scalars[number - writer.nest.read]
-                found.append(_Form(known.setdefault((str(scalar.type), scalar.get_reference()), len(known)), None, 0))
+                same = known.setdefault((str(scalar.type), scalar.get_reference()), len(known))
+                found.append(_TermForm(same, None, 0))
         for step in writer.nest.steps:
             operands = [found[operand] for operand in step.operands]
             first = next((one.first for one in operands if one.first is not None), None)
             described = step.operation, step.codes, step.target, tuple(
                 (one.number, None if one.first is None or first is None else one.first - first) for one in operands)
             operations = sum(one.operations for one in operands) + (first is not None)
-            found.append(_Form(known.setdefault(described, len(known)), first, operations))
+            found.append(_TermForm(known.setdefault(described, len(known)), first, operations))
         return found
 
     def alike(self) -> List[List[int]]:

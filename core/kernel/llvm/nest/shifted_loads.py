@@ -36,7 +36,7 @@ class _Family(NamedTuple):
         return next(number for number, own in self.offsets.items() if own == offset)
 
 
-class _Window:
+class _VectorWindow:
     """Vectors of one array or step that follow each other: the one before the current one, the current one, the next.
 
     Args:
@@ -94,8 +94,8 @@ class ShiftedLoads:
                   for number, offset in family.offsets.items()}
         self._terms = find_terms(writer, places, kind.count)
         self._bases = [self._terms.bases.get(place, 0) for place in range(len(families))]
-        self._loads = [_Window(self._builder, kind) for _ in families]
-        self._steps = {number: _Window(self._builder, kind) for number in self._terms.ahead}
+        self._loads = [_VectorWindow(self._builder, kind) for _ in families]
+        self._steps = {number: _VectorWindow(self._builder, kind) for number in self._terms.ahead}
 
     def begin(self, index: Any) -> None:
         """Load the vectors of the first step, which is at an index. There must be a vector before it."""
