@@ -132,7 +132,7 @@ class Tape:
         """Replace the adjoint of an active number."""
 
     def value(self, x: Any) -> Any:
-        """A value at the point that the sweep has reached; lists and tuples are made again."""
+        """A value at the point that the sweep has reached; lists and tuples are rebuilt."""
 
     def give(self, run: Run, x: Any, g: Any) -> None:
         """Add to the adjoint of a value; for a container, to that of each item. None adds nothing."""

@@ -1,8 +1,7 @@
 """A/B timing of entries against the original function (the option perf_statistics).
 
-Entries that lose are retired.
-This module decides which entries are timed and acts on the result. The clock is in
-core/native/function/tiering/entry_timing.c.
+Entries that lose are retired. `function_state` calls this module, which decides which entries are timed and acts on
+the result. The clock is in core/native/function/tiering/entry_timing.c.
 """
 
 from __future__ import annotations

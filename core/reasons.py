@@ -197,7 +197,7 @@ _ROWS = (
            "A value that hash_args names has changed, or set_context has changed a setting. The compiled code is "
            "dropped.",
            "Nothing to do; leave values out of hash_args that change often and that no captured code uses."),
-    Reason("PJ308", "object that is made again for each call",
+    Reason("PJ308", "object that each call creates",
            "Guards named a class, function, module or string in this location, and no later call had the same object. "
            "Captures leave the location out: its operations stay bytecode, and the rest is compiled.",
            "Make the class or function once, outside of functions that are called often."),

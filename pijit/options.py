@@ -97,7 +97,7 @@ _ROWS = (
     Option("log_recompile", False, _SWITCH,
            "Log a line per recompile: the guard that failed, what it expected and found, and the line that relies "
            "on it."),
-    Option("loop_unrolling", True, _SWITCH, "Capture each round of short loops over tuples and lists by itself."),
+    Option("loop_unrolling", True, _SWITCH, "Capture each iteration of short loops over tuples and lists by itself."),
     Option("max_loop_unrolling", 16, _integer(0), "The number of iterations up to which such a loop is unrolled."),
     Option("max_inline_depth", 8, _integer(0),
            "How deep calls of Python functions are inlined; 0: not at all. Functions of `pijit.ms` do not count, up to "
@@ -136,10 +136,9 @@ _ROWS = (
            "write these meanwhile."),
     Option("cache", True, _SWITCH, "Keep kernels on disk, for later processes; see PIJIT_CACHE_DIR."),
     Option("perf_statistics", "auto", _SWITCH_OR_AUTO,
-           "Measure compiled code against bytecode in some of the first calls and keep the faster; \"auto\": only "
-           "where a call takes less than a millisecond, 50 with loops that touch objects in each round, or 200 "
-           "without compiled loops, or where kernels take next to nothing of it; and loops with breaks while a long "
-           "call runs."),
+           "Measure compiled code against bytecode in some of the first calls and keep the faster. \"auto\": only if "
+           "a call takes less than 1 ms; 50 ms if loops touch objects in each iteration; 200 ms without compiled "
+           "loops; or if kernels are a small part of it. Loops with breaks are measured while a long call runs."),
     Option("auto_mixed_precision", None, _one_of(None, "float32"),
            "\"float32\": compute functions such as `exp` and products of matrices of float64 arrays in float32, where "
            "that saves more than the conversions cost. Results stay float64, with errors of float32."),

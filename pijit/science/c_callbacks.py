@@ -79,7 +79,7 @@ def low_level_callable(f: Callable[..., Any], signature: str, rank: int = 2) -> 
     - `"int (intptr_t *, double *, int, int)"`: a tuple of integers; returns a tuple of as many numbers as the input has
       dimensions (`ndimage.geometric_transform`).
 
-    Results are those of the function. A call that the kernel cannot finish is made again in Python: one that warns or
+    Results are those of the function. A call that the kernel cannot finish is repeated in Python: one that warns or
     raises, and one for which a guard fails, such as another type of a global variable. SciPy raises exceptions of
     callbacks that return `int`. A callback that returns `double` cannot report one, so it returns NaN. Its thread
     raises the exception when the C function has returned. Threads that Python does not know give it to
@@ -258,7 +258,7 @@ def _refusal(state: Any, roots: Tuple[Any, ...], why: str) -> Exception:
 def _effects(graph: Any, arguments: Collection[Any]) -> Optional[str]:
     """The effect that shows after a call that is given up, or None.
 
-    A call is made again with new arrays, so stores into arrays among the ``arguments`` do not show.
+    A call is repeated with new arrays, so stores into arrays among the ``arguments`` do not show.
     """
     from pijit.core.graph.ops import DRAWING, EFFECTS, MAKERS, MAKES_CONTAINER, OPS, STORES
     from pijit.core.graph.passes.fusion import roots

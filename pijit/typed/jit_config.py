@@ -54,7 +54,7 @@ class JitConfig(TypedDict, total=False):
     it."""
 
     loop_unrolling: bool
-    """Capture each round of short loops over tuples and lists by itself."""
+    """Capture each iteration of short loops over tuples and lists by itself."""
 
     max_loop_unrolling: int
     """The number of iterations up to which such a loop is unrolled."""
@@ -112,9 +112,9 @@ class JitConfig(TypedDict, total=False):
     """Keep kernels on disk, for later processes; see PIJIT_CACHE_DIR."""
 
     perf_statistics: Union[bool, Literal["auto"]]
-    """Measure compiled code against bytecode in some of the first calls and keep the faster; "auto": only where a
-    call takes less than a millisecond, 50 with loops that touch objects in each round, or 200 without compiled
-    loops, or where kernels take next to nothing of it; and loops with breaks while a long call runs."""
+    """Measure compiled code against bytecode in some of the first calls and keep the faster. "auto": only if a call
+    takes less than 1 ms; 50 ms if loops touch objects in each iteration; 200 ms without compiled loops; or if kernels
+    are a small part of it. Loops with breaks are measured while a long call runs."""
 
     auto_mixed_precision: Optional[Literal["float32"]]
     """"float32": compute functions such as `exp` and products of matrices of float64 arrays in float32, where that

@@ -228,7 +228,7 @@ def test_stack_size_grows():
 
 
 @pytest.mark.parametrize("items, message", [
-    ([NewInstr("JUMP_ABSOLUTE", Label("lost"), 1)], "<Label lost> is placed in front of no instruction"),
+    ([NewInstr("JUMP_ABSOLUTE", Label("lost"), 1)], "<Label lost> is placed before no instruction"),
     ([NewInstr("JUMP_ABSOLUTE", 3, 1)], "argument of the wrong kind"),
     ([NewInstr("LOAD_CONST", None, 1)], "argument of the wrong kind"),
     ([NewInstr("POP_TOP", 1, 1)], "argument of the wrong kind"),

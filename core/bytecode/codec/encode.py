@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 from pijit.core.bytecode.codec.decode import Function, Instr, decode
-from pijit.core.bytecode.codec.layout import Layout, first_place, kind_of_argument, stack_size, why_not_in_front
+from pijit.core.bytecode.codec.layout import Layout, first_place, kind_of_argument, stack_size, why_not_before
 
 
 class Label:
@@ -138,15 +138,15 @@ class Assembler:
         count = len(self.function.instructions)
         if not 0 <= index < count:
             raise IndexError("no instruction {} among {}".format(index, count))
-        reason = why_not_in_front(self.function, index)
+        reason = why_not_before(self.function, index)
         if reason is not None:
-            raise ValueError("nothing can be inserted in front of {!r}: {}".format(
+            raise ValueError("nothing can be inserted before {!r}: {}".format(
                 self.function.instructions[index], reason))
         (self._redirected if redirect else self._fallthrough).setdefault(index, []).extend(items)
 
     def may_insert(self, index: int) -> bool:
         """Whether `insert` accepts an instruction; before 3.11 it accepts every instruction."""
-        return why_not_in_front(self.function, index) is None
+        return why_not_before(self.function, index) is None
 
     def append(self, items: Iterable[CodeItem], site: Optional[int] = None) -> None:
         """Append new code after all other code; only jumps reach it.
@@ -232,7 +232,7 @@ class Assembler:
         pending += [(rows_of_originals[index], label) for index, label in self._retargeted.items()]
         for row, label in pending:
             if label not in placed or placed[label] == len(opcodes):
-                raise ValueError("{!r} is placed in front of no instruction".format(label))
+                raise ValueError("{!r} is placed before no instruction".format(label))
             layout.targets[row] = placed[label]
         return layout, placed, rows_of_jump_targets
 

@@ -6,7 +6,7 @@ Attributes:
     kind_of_argument: the kind of argument that a new instruction must have.
     read_instructions: the instructions of a code object.
     stack_size: the size of the operand stack that a function needs.
-    why_not_in_front: the reason why nothing may be inserted before an instruction, or None.
+    why_not_before: the reason why nothing may be inserted before an instruction, or None.
 """
 
 import sys
@@ -18,7 +18,7 @@ if sys.version_info >= (3, 11):
         kind_of_argument,
         read_instructions,
         stack_size,
-        why_not_in_front,
+        why_not_before,
     )
 else:
     from pijit.core.bytecode.codec.layout_37 import (
@@ -27,7 +27,7 @@ else:
         kind_of_argument,
         read_instructions,
         stack_size,
-        why_not_in_front,
+        why_not_before,
     )
 
-__all__ = ["Layout", "first_place", "kind_of_argument", "read_instructions", "stack_size", "why_not_in_front"]
+__all__ = ["Layout", "first_place", "kind_of_argument", "read_instructions", "stack_size", "why_not_before"]

@@ -29,10 +29,10 @@ from pijit.core.bytecode.instructions.units_311 import (
     encoded_units,
     first_place,
     units_needed,
-    why_not_in_front,
+    why_not_before,
 )
 
-__all__ = ["Layout", "first_place", "kind_of_argument", "read_instructions", "stack_size", "why_not_in_front"]
+__all__ = ["Layout", "first_place", "kind_of_argument", "read_instructions", "stack_size", "why_not_before"]
 
 _EXTENDED_ARG = dis.EXTENDED_ARG
 _FOR_ITER = dis.opmap["FOR_ITER"]

@@ -171,7 +171,7 @@ def stack_size(function: Function) -> int:
     return trace_flow(function).max_depth
 
 
-def why_not_in_front(function: Function, index: int) -> Optional[str]:
+def why_not_before(function: Function, index: int) -> Optional[str]:
     """None: new code may be inserted before any instruction."""
     return None
 

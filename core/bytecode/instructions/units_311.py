@@ -70,7 +70,7 @@ def encoded_names(instr: Instr) -> Tuple[str, ...]:
     return tuple(dis.opname[unit.opcode] for unit in encoded_units(instr))
 
 
-def why_not_in_front(function: Function, index: int) -> Optional[str]:
+def why_not_before(function: Function, index: int) -> Optional[str]:
     """The reason why new code before an instruction would change the meaning of the code.
 
     FOR_ITER ends by skipping END_FOR (3.13: and the POP_TOP after it), wherever its jump leads. PRECALL skips CALL.

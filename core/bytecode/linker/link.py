@@ -290,7 +290,7 @@ class _SiteWriter:
 
         The callee may switch on tracing, and tracers see a line event again after a backward jump.
         """
-        begin = Label("call in front of %d" % target)
+        begin = Label("call before %d" % target)
         self.items.append(self.emit.jump(begin))
         self.beginning += [begin] + items + [emit.jump(self.assembler.inserted(target))]
 
@@ -320,7 +320,7 @@ class _SiteWriter:
         emit = Emit(self.assembler, handled_at(self.cfg, plan.target))
         items = call_and_drop(emit, natives.resume()) + [emit.jump(self._label_after(plan))]
         if REQUESTS_APART:
-            begin = Label("requests in front of %d" % plan.target)
+            begin = Label("requests before %d" % plan.target)
             self.items.append(self.emit.jump(begin))
             self.beginning += [begin] + items
         else:

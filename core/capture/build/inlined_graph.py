@@ -286,7 +286,7 @@ class InlineBuilder(GraphBuilder):
     def _scan(self, block: Block, wrote: bool, new: Container[Value]) -> bool:
         """Whether an effect has happened when a block ends. Exits after an effect are redirected.
 
-        Changes of ``new`` objects are no effects: a call that is made again makes its objects again.
+        Changes of ``new`` objects are no effects: a call that is repeated makes its objects again.
         """
         for op in list(block.ops):
             if op.exit is not None and wrote:

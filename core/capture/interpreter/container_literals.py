@@ -38,7 +38,7 @@ STORES, MOVES = ("STORE_FAST", "STORE_DEREF"), ("BUILD_LIST", "ROT_TWO", "ROT_TH
 
 
 def _is_stored(interpreter: Interpreter, instr: Instr) -> bool:
-    """Whether the lists of this display and those after it go into variables, not into a call or a comprehension."""
+    """Whether this list literal and those after it go into variables, not into a call or a comprehension."""
     following = interpreter.function.instructions[instr.index + 1]
     while following.opname in MOVES:
         following = interpreter.function.instructions[following.index + 1]

@@ -24,10 +24,10 @@ ENDED = Ended()
 class GeneratorFrame(Abstract):
     """A generator that is suspended at ``point``, the instruction that has yielded, or that has not begun.
 
-    ``maker`` is what was called: the Made of captured code, or a Callee. It is None while only the generator's own body
-    uses the value. ``names`` are its variables that have a value and are read again. ``parts`` are their values, then
-    the operand stack, and last the item just yielded if ``has_item``. ``apart``: this state follows the first step, and
-    must not be merged with the states of later steps before the loop's header.
+    ``maker`` is what was called: the UnescapedFunction of captured code, or a Callee. It is None while only the
+    generator's own body uses the value. ``names`` are its variables that have a value and are read again. ``parts`` are
+    their values, then the operand stack, and last the item just yielded if ``has_item``. ``apart``: this state follows
+    the first step, and must not be merged with the states of later steps before the loop's header.
     """
 
     __slots__ = ("maker", "point", "names", "parts", "has_item", "apart")

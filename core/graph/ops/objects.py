@@ -77,9 +77,9 @@ ROWS: Dict[str, OpInfo] = {
     # entries of dicts and sets
     "next_entry": OpInfo("o s", "WORD: the position after the next entry of a dict or set, or 0", facts=OBJECTS,
         calls=ANSWERS),
-    "entry_key": OpInfo("o s", "the key of the entry in front of a position that next_entry gave",
+    "entry_key": OpInfo("o s", "the key of the entry before a position that next_entry gave",
         facts=OBJECTS | Fact.FINDS_OBJECT),
-    "entry_value": OpInfo("o s", "the value of the entry in front of a position that next_entry gave",
+    "entry_value": OpInfo("o s", "the value of the entry before a position that next_entry gave",
         facts=OBJECTS | Fact.FINDS_OBJECT),
     "taken_entry": OpInfo("o", "WORD: the position after the entry that dict.popitem or set.pop takes, or 0",
         facts=OBJECTS, calls=ANSWERS),

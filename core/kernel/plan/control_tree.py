@@ -334,7 +334,8 @@ class _Resolver:
 
 
 def structure(graph: Graph) -> List[Any]:
-    """The statements of ``graph`` as Run, Move, Take, If, Loop, Break, Continue, SetFlag and IfFlag nodes.
+    """The statements of ``graph`` as a tree of StraightLine, Move, Take, If, LoopNode, BreakNode, ContinueNode, SetFlag
+    and IfFlag.
 
     Raises :class:`CompileError` when the control flow is irreducible.
     """

@@ -1,7 +1,7 @@
-"""Deferred fill: which first contents of a new array may wait for the store that replaces most of them.
+"""Deferred fill: which initial contents of a new array may wait for the store that replaces most of them.
 
 ``new = u.copy(); new[1:-1] = f(u)`` writes the inner elements twice. In between, only a side exit lets others see the
-array. So the first contents may be written after the store. emit/stores/deferred_fill.py writes them.
+array. So the initial contents may be written after the store. emit/stores/deferred_fill.py writes them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pijit.core.named_tuples import NamedTuple
 class FillPlan(NamedTuple):
     """The deferred fills of one graph.
 
-    ``waiting`` maps the operation that gives an array its first contents to the array. ``stores`` maps the last
+    ``waiting`` maps the operation that gives an array its initial contents to the array. ``stores`` maps the last
     operation of the group that stores to the array.
     """
 
@@ -27,7 +27,7 @@ class FillPlan(NamedTuple):
 
 
 def find_fills(graph: Graph, facts: GraphFacts) -> FillPlan:
-    """The first contents of a graph's arrays that may wait for a store."""
+    """The initial contents of a graph's arrays that may wait for a store."""
     found = FillPlan({}, {})
     for block in graph.blocks:
         position = {op: number for number, op in enumerate(block.ops)}

@@ -38,7 +38,7 @@ class GroupPlans(NamedTuple):
         unmerged: the last operations of merged groups that no nest computes; their parts are written one by one.
         transposed: the last operations of nests that read arrays by columns.
         by_rows: the arrays whose last stride probably is the smallest.
-        fills: the first contents that wait for a store.
+        fills: the initial contents that wait for a store.
         skewing: the runs of statements that are skewed, by the last operation of their first group.
         tiled: where the tiled runs are cut, by their first operation.
         stores: how the groups store into existing arrays, by their last operation.
@@ -71,7 +71,7 @@ def plan_groups(layouts: ArrayLayouts, order: List[Block], facts: GraphFacts, by
         facts: facts about the graph.
         by_rows: the inputs and parameters that probably have rows.
         bounded: the arrays with exponent bounds.
-        fills: the first contents that may wait for a store.
+        fills: the initial contents that may wait for a store.
         skewing: the runs that may be skewed.
         tiling: the runs that are tiled.
         options: the compile options.
@@ -93,7 +93,7 @@ class _GroupPlanner:
         self.possible = fills
         self.options = options
         self.plans = GroupPlans(set(), set(), set(), by_rows, FillPlan({}, fills.stores), {}, {}, {}, {}, {}, {})
-        self._pending: Set[Value] = set()  # the arrays whose first contents are not written yet
+        self._pending: Set[Value] = set()  # the arrays whose initial contents are not written yet
 
     def block(self, block: Block, skewing: Mapping[Op, SkewingRun], tiling: Mapping[Op, TilingRun]) -> None:
         """Plan the groups of a block."""
@@ -175,7 +175,7 @@ class _GroupPlanner:
         return goes_by_rows(self.layouts.of[value], value, self.plans.by_rows)
 
     def _can_wait(self, op: Op, root: Value) -> bool:
-        """Whether first contents can wait: they are a number, nothing, or an array of the same shape."""
+        """Whether initial contents can wait: they are a number, nothing, or an array of the same shape."""
         source = op.args[1] if op.name == "assign" else None
         layouts = self.layouts.of
         return source not in layouts or layouts[source].shape == layouts[root].shape

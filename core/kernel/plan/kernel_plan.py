@@ -35,7 +35,7 @@ class Plan(NamedTuple):
     Attributes:
         facts: where values come from, the fused groups, and those with several results.
         tree: the graph as structured control flow.
-        groups: how the fused groups are written: nests, stores, first contents that wait, and skewed runs.
+        groups: how the fused groups are written: nests, stores, initial contents that wait, and skewed runs.
         ownership: where references are taken and released.
         escape: which arrays leave the kernel.
         memory: whose memory the arrays get.

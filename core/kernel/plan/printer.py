@@ -114,7 +114,7 @@ def _unmerged(plan: Plan) -> List[str]:
 
 def _fills(plan: Plan) -> List[str]:
     fills = plan.groups.fills
-    return ["first contents of %r, by %s, wait for: %s" % (array, _op(first), _list(
+    return ["initial contents of %r, by %s, wait for: %s" % (array, _op(first), _list(
         op for op, other in fills.stores.items() if other is array)) for first, array in fills.waiting.items()]
 
 

@@ -59,7 +59,7 @@ class StorePlan(NamedTuple):
 
 
 NEW = StorePlan(Strategy.NEW, False)
-"""The plan of a store that writes the first contents of its target."""
+"""The plan of a store that writes the initial contents of its target."""
 
 
 def find_shared(facts: GraphFacts, target: Value, values: Sequence[Value]) -> Optional[Tuple[Value, ...]]:

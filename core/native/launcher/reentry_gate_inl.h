@@ -9,8 +9,8 @@
 #ifndef PIJIT_LAUNCHER_REENTRY_GATE_INL_H
 #define PIJIT_LAUNCHER_REENTRY_GATE_INL_H
 
-#define ENOUGH_ROUNDS 8 /* iterations that save more time than a re-entry costs */
-#define FIRST_WAIT 1023 /* arrivals */
+#define ENOUGH_ITERATIONS 8 /* iterations that save more time than a re-entry costs */
+#define FIRST_WAIT 1023     /* arrivals */
 #define LONGEST_WAIT 8191
 
 typedef struct {
@@ -42,7 +42,7 @@ static inline void
 gate_judge(Gate *gate, long long iterations)
 {
     int longer = 2 * gate->last_wait + 1;
-    if (iterations >= ENOUGH_ROUNDS) {
+    if (iterations >= ENOUGH_ITERATIONS) {
         gate->last_wait = gate->wait = 0;
     }
     else if (!gate->began_late) {

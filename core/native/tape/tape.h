@@ -49,7 +49,7 @@ Number *tape_number(const Tape *self, PyObject *x);
 /* The adjoint of a value: NEW reference, an array to write to for arrays; None if there is none. */
 PyObject *tape_adjoint(Tape *self, PyObject *x);
 
-/* A value at the point that the sweep has reached; lists and tuples are made again. NEW reference. */
+/* A value at the point that the sweep has reached; lists and tuples are rebuilt. NEW reference. */
 PyObject *tape_value(const Tape *self, PyObject *x);
 
 /* Count bytes of arrays that the tape holds: 0, or -1 with an exception set if they are too many. */

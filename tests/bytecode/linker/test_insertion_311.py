@@ -208,7 +208,7 @@ def test_refused_places(function, calls):
     assert {"RESUME"} <= {instr.opname for instr in refused} <= {
         "RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "END_FOR", "POP_ITER", "CALL", "PRECALL", "YIELD_VALUE"}
     for instr in refused:
-        with pytest.raises(ValueError, match="nothing can be inserted in front of <{} ".format(instr.index)):
+        with pytest.raises(ValueError, match="nothing can be inserted before <{} ".format(instr.index)):
             assembler.insert(instr.index, [NewInstr("NOP")])
 
 

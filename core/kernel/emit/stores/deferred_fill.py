@@ -1,10 +1,10 @@
-"""Deferred fill: the first contents of a new array wait for the store that replaces most of them.
+"""Deferred fill: the initial contents of a new array wait for the store that replaces most of them.
 
 ``new = u.copy(); new[1:-1] = f(u)`` writes the inner elements twice. In between, only a side exit lets others see the
-array. So the first contents are written after the store, around the stored elements, or before leaving. They are a
+array. So the initial contents are written after the store, around the stored elements, or before leaving. They are a
 copy of an input, zeros, or one number everywhere.
 
-NumPy checks floating-point flags before it stores. If one is raised, the first contents are written over the nest's
+NumPy checks floating-point flags before it stores. If one is raised, the initial contents are written over the nest's
 results, and the exit repeats the statement.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 InitialContents = Union[ArrayVariable, Expression, None]
-"""First contents: an array of the same shape, the source of one number for all elements, or None for any contents."""
+"""Initial contents: an array of the same shape, the source of one number for all elements, or None for any contents."""
 
 
 class DeferredFills:

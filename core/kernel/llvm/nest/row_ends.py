@@ -1,6 +1,6 @@
 """Ends of rows: rows of a large new array are written together with the elements before and after them.
 
-A store to ``new[1:-1]`` leaves these ends out; they keep the first contents of the array
+A store to ``new[1:-1]`` leaves these ends out; they keep the initial contents of the array
 (emit/stores/deferred_fill.py). Rows are written by whole cache lines with non-temporal stores (nontemporal.py).
 Neighbouring short rows share many lines. Both rows would load and store such a line, and the ends would do so again
 after the nest. So a nest with ``ends`` writes the ends, and a buffer holds the elements of a shared line until the line

@@ -1,7 +1,7 @@
 /* ErrorContexts: contexts with NumPy's error states for joint functions, on all versions.
  *
  * A context here is a copy of the caller's with another error state. Entering one takes less time than setting and
- * resetting a context variable. Copies are made again once the caller's context has other variables. */
+ * resetting a context variable. Copies are rebuilt once the caller's context has other variables. */
 #ifndef PIJIT_FUNCTION_GRADIENTS_ERROR_CONTEXTS_H
 #define PIJIT_FUNCTION_GRADIENTS_ERROR_CONTEXTS_H
 

@@ -1,6 +1,6 @@
 /* A call of a CCallback: the kernel, or the function itself where the kernel does not compute the call.
  *
- * The kernel has no effects except on arrays among the arguments, so a call that it leaves can be made again. All
+ * The kernel has no effects except on arrays among the arguments, so a call that it leaves can be repeated. All
  * functions need the GIL, and are called without an exception set. */
 #include "cpython/caller.h"
 #include "cpython/eval_breaker/eval_breaker.h"
