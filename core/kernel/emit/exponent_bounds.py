@@ -23,9 +23,9 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import UNDER_MASK
 from pijit.core.graph.passes.fusion import operands, scalar_operation
 from pijit.core.graph.types import Array
-from pijit.core.kernel.emit.expressions import Expression, listed
-from pijit.core.kernel.llvm.exponent_intrinsics import below_all
-from pijit.core.kernel.plan.exponents import BoundedArrays
+from pijit.core.kernel.emit.exponent_regions import UNKNOWN, Region, extent, scan
+from pijit.core.kernel.emit.expressions import Expression
+from pijit.core.kernel.plan.exponents import BoundedArrays, read_by_rows
 from pijit.core.kernel.plan.flag_plan import FlagPlan
 from pijit.core.kernel.plan.group_operands import EXPONENTS, float_arrays
 from pijit.core.kernel.plan.operands import ArrayVariable, Literal, Name, Operand, dtype_of, integer, result_of
@@ -40,9 +40,6 @@ FEW = 64
 SCAN_RATIO = 4
 """An array is not scanned if it has more than this many times the elements of the result."""
 
-UNKNOWN = 4096
-"""Bound of an array whose exponents were not scanned."""
-
 
 class Proof(NamedTuple):
     """The operands of a proof: ``flag_free`` is 1 if no flag can be raised, else 0; ``bound`` is the result's bound."""
@@ -51,14 +48,36 @@ class Proof(NamedTuple):
     bound: Operand
 
 
+class _Rows(NamedTuple):
+    """The rows of an array that a group reads.
+
+    Attributes:
+        name: the variable of their bound.
+        begin: the address of the first element.
+        end: the address after the last element.
+        count: the number of elements between the addresses.
+        large: 1 if the array is too large to be scanned, else 0.
+        scanned: the variable that is 1 if all rows have just been scanned, else 0.
+        are_few: the condition that the rows may be scanned.
+    """
+
+    name: Name
+    begin: Operand
+    end: Operand
+    count: Operand
+    large: Operand
+    scanned: Name
+    are_few: str
+
+
 class ExponentBounds:
     """The bounds of one kernel's arrays, each in a variable: `bounds` has its name.
 
     ``made`` and ``begun`` have the variables of the arrays of these names in `BoundedArrays`. The bounds of ``begun``
-    are unknown until `begin` sets them.
+    are unknown until `begin` sets them. ``regions`` are those of the arrays that are read by rows.
     """
 
-    __slots__ = ("emitter", "bounds", "made", "begun", "assumed")
+    __slots__ = ("emitter", "bounds", "made", "begun", "regions", "assumed")
 
     def __init__(self, emitter: KernelEmitter, bounded: BoundedArrays) -> None:
         self.emitter = emitter
@@ -66,10 +85,16 @@ class ExponentBounds:
         self.made = _variables(bounded.made)
         self.begun = _variables(bounded.begun)
         self.bounds = {**_variables(bounded.inputs), **self.made, **self.begun}
+        self.regions = {value: Region(emitter, value) for value in bounded.regions}
 
     def head(self) -> List[str]:
         """The lines that the kernel begins with: all bounds are unknown."""
-        return ["    %s = %d" % (name, UNKNOWN) for name in self.bounds.values()]
+        lines = ["    %s = %d" % (name, UNKNOWN) for name in self.bounds.values()]
+        return lines + [line for region in self.regions.values() for line in region.head()]
+
+    def _all(self) -> List[Tuple[Value, Name]]:
+        """The variables of all bounds, of arrays and of their regions."""
+        return [*self.bounds.items(), *((value, region.bound) for value, region in self.regions.items())]
 
     @contextlib.contextmanager
     def _unless_assumed(self) -> Iterator[None]:
@@ -83,7 +108,7 @@ class ExponentBounds:
 
     def forget(self, root: Optional[Value] = None) -> None:
         """Make bounds unknown after a store to an array, or all of them, because any array may have been written to."""
-        lost = [name for value, name in self.bounds.items() if root is None or self._may_share(value, root)]
+        lost = [name for value, name in self._all() if root is None or self._may_share(value, root)]
         if not lost:
             return
         with self._unless_assumed():
@@ -97,11 +122,14 @@ class ExponentBounds:
         """Set the first bound of an array that an operation has made."""
         if op.result in self.begun:
             self.emitter.line("%s = %d" % (self.begun[result_of(op)], UNKNOWN if op.attrs.get("fill") is None else 1))
+        if op.result in self.regions:
+            self.emitter.line("%s = %d" % (self.regions[result_of(op)].bound, UNKNOWN))
 
     def lose(self, root: Value) -> None:
         """Make the bound of an array unknown after a store to it; no other array shares its memory."""
-        if root in self.bounds:
-            self.emitter.line("%s = %d" % (self.bounds[root], UNKNOWN))
+        for value, name in self._all():
+            if value is root:
+                self.emitter.line("%s = %d" % (name, UNKNOWN))
 
     def note(self, root: Value, proof: Proof) -> None:
         """Set the bounds after a store: the array, and those that may share its memory, hold results with a bound.
@@ -109,7 +137,7 @@ class ExponentBounds:
         The bounds are unknown if the proof fails.
         """
         emitter = self.emitter
-        touched = [(value, name) for value, name in self.bounds.items() if self._may_share(value, root)]
+        touched = [(value, name) for value, name in self._all() if self._may_share(value, root)]
         if not touched:
             return
         with self._unless_assumed():
@@ -135,6 +163,8 @@ class ExponentBounds:
         flag_free, result, tried, depth = emitter.fresh(), emitter.fresh(), emitter.fresh(), emitter.depth
         elements = count_elements(emitter, shape)
         counts = {root: count_elements(emitter, emitter.arrays[root].shape) for root in looked}
+        rows = self._rows(group, elements, counts) if unless is None and not self.assumed else {}
+        names.update((root, some.name) for root, some in rows.items())
         for root in looked:
             if root not in self.bounds:
                 emitter.line("%s = %d" % (names[root], UNKNOWN))
@@ -142,12 +172,18 @@ class ExponentBounds:
             emitter.line("%s = %d" % (variable, value))
         unknown = " and %s == 0" % self.assumed if self.assumed else ""
         emitter.indented("if %d < %s%s:" % (FEW, elements, unknown), "%s = 1" % flag_free)
+        for root, some in rows.items():
+            self._cover_unknown(root, some, flag_free)
+        if rows and set(rows) == set(looked):
+            emitter.line("%s = choose(%s, 1, 0)" % (tried, " and ".join(
+                "%s == 1" % some.scanned for some in rows.values())))
         emitter.line("while %s == 1:" % flag_free)
         emitter.depth += 1
         worst = self.propagate(group, {value: names[emitter.facts.root_of(value)] for value in arrays},
                                scalars, result)
         emitter.indented("if %s <= 0:" % worst, "break")
-        small = ["%s <= imul(%s, %d)" % (count, elements, SCAN_RATIO) for count in counts.values()]
+        small = ["%s <= imul(%s, %d)" % (rows[root].count if root in rows else count, elements, SCAN_RATIO)
+                 for root, count in counts.items()]
         emitter.line("%s = choose(%s, %s, 0)" % (flag_free, " and ".join(["%s == 0" % tried] + small), flag_free))
         emitter.line("if %s == 1:" % flag_free)
         emitter.depth += 1
@@ -156,7 +192,10 @@ class ExponentBounds:
             emitter.line("if %s == 1:" % flag_free)
             emitter.depth += 1
         for root in looked:
-            emitter.line("%s = %s" % (names[root], look(emitter, emitter.arrays[root], counts[root])))
+            if root in rows:
+                self._scan_again(root, rows[root], counts[root])
+            else:
+                emitter.line("%s = %s" % (names[root], look(emitter, emitter.arrays[root], counts[root])))
         emitter.line("%s = 1" % tried)
         emitter.depth = depth
         emitter.line("if %s == 1:" % flag_free)
@@ -166,6 +205,50 @@ class ExponentBounds:
         if self.assumed:
             emitter.indented("if %s == 1:" % self.assumed, "%s = 1" % flag_free)
         return Proof(flag_free, result)
+
+    # ---- rows of large arrays ----
+
+    def _rows(self, group: Sequence[Op], elements: Operand, counts: Mapping[Value, Operand]) -> Dict[Value, _Rows]:
+        """The rows that a group reads, of arrays that have regions; their bounds are those of the arrays at first."""
+        emitter, found = self.emitter, {}  # type: KernelEmitter, Dict[Value, _Rows]
+        for root, values in read_by_rows(group, emitter.facts).items():
+            if root not in self.regions:
+                continue
+            begin, end = extent(emitter, [emitter.arrays[value] for value in values])
+            count = emitter.let("ifloordiv(isub(%s, %s), %d)" % (end, begin, dtype_of(root).itemsize))
+            large = emitter.let("choose(imul(%s, %d) < %s, 1, 0)" % (elements, SCAN_RATIO, counts[root]))
+            found[root] = _Rows(emitter.renamed(self.bounds[root]), begin, end, count, large, emitter.renamed("0"),
+                                "%s <= imul(%s, %d)" % (count, elements, SCAN_RATIO))
+        return found
+
+    def _cover_unknown(self, root: Value, rows: _Rows, flag_free: Operand) -> None:
+        """Scan those rows of a large array that its region does not cover, if there is no bound of the whole array."""
+        emitter, depth = self.emitter, self.emitter.depth
+        emitter.line("if %s == 1 and %d <= %s and %s == 1 and %s:" % (
+            flag_free, UNKNOWN, rows.name, rows.large, rows.are_few))
+        emitter.depth += 1
+        self._cover(root, rows)
+        emitter.depth = depth
+
+    def _cover(self, root: Value, rows: _Rows) -> None:
+        self.regions[root].cover(rows.begin, rows.end, rows.scanned)
+        self.emitter.line("%s = %s" % (rows.name, self.regions[root].bound))
+
+    def _scan_again(self, root: Value, rows: _Rows, count: Operand) -> None:
+        """Scan rows whose bound is too large: those that are read, or the whole array if it is not large."""
+        emitter, whole = self.emitter, self.bounds[root]
+        emitter.line("if %s == 1:" % rows.large)
+        emitter.depth += 1
+        emitter.line("%s = %s = %d" % (whole, self.regions[root].bound, UNKNOWN))
+        self._cover(root, rows)
+        emitter.depth -= 1
+        emitter.indented("else:", "%s = %s" % (whole, look(emitter, emitter.arrays[root], count)),
+                         "%s = %s" % (rows.name, whole))
+
+    def store(self, root: Value, target: ArrayVariable, proof: Proof) -> None:
+        """After `note`: extend the region of an array by the elements of a view that were stored, all of them."""
+        if root in self.regions and not self.assumed:
+            self.regions[root].store(target, proof.flag_free, proof.bound)
 
     def known(self, group: Sequence[Op], scalars: Dict[Tuple[Value, str], Expression]) -> Optional[Proof]:
         """As `write`, without a scan, for a group that never leaves because of a flag."""
@@ -267,10 +350,4 @@ def count_elements(emitter: KernelEmitter, shape: Sequence[Operand]) -> Operand:
 
 def look(emitter: KernelEmitter, array: ArrayVariable, count: Operand) -> str:
     """The source that scans a contiguous array and gives the bound of all its elements."""
-    code, least = array.type.dtype.char, emitter.flavour.least
-    name = "below_all_%s" % code
-    emitter.names[name] = below_all(array.type.dtype, least)
-    emitter.symbols[name] = (name, least)
-    words: List[Expression] = [emitter.runtime_address("parallel")] * bool(least)
-    words += [count, array.data, "(%d)" % array.type.dtype.itemsize]
-    return "%s(%s)" % (name, listed(words))
+    return scan(emitter, array.type.dtype, count, array.data)

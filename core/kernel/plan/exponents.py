@@ -26,11 +26,14 @@ class BoundedArrays(NamedTuple):
         inputs: the inputs that groups read or write.
         made: the arrays that groups compute and stores read.
         begun: arrays that the kernel makes otherwise; their bounds are unknown until they are made.
+        regions: those of ``inputs`` and ``begun`` of which groups read rows; some rows of each have a bound of their
+            own.
     """
 
     inputs: List[Value]
     made: List[Value]
     begun: List[Value]
+    regions: List[Value]
 
     def all(self) -> Set[Value]:
         return {*self.inputs, *self.made, *self.begun}
@@ -49,7 +52,17 @@ def find_bounded(graph: Graph, facts: GraphFacts) -> BoundedArrays:
               if op.name in _BEGINNING and op not in inner)
     begun = [value for value in others if value in touched and value not in made
              and isinstance(value.type, Array) and value.type.ndim > 0 and can_look(value)]
-    return BoundedArrays(inputs, made, begun)
+    proven = [group for last, group in facts.groups.items() if _reports(last, group) or last.result in made]
+    in_rows = {root for group in proven for root in read_by_rows(group, facts)}
+    return BoundedArrays(inputs, made, begun, [value for value in inputs + begun if value in in_rows])
+
+
+def read_by_rows(group: Sequence[Op], facts: GraphFacts) -> Dict[Value, List[Value]]:
+    """The arrays of which a group reads nothing but parts of rows, with these parts."""
+    found: Dict[Value, List[Value]] = {}
+    for value in float_arrays(group) or ():
+        found.setdefault(facts.root_of(value), []).append(value)
+    return {root: values for root, values in found.items() if all(map(facts.is_in_row, values))}
 
 
 def _reports(last: Op, group: List[Op]) -> bool:

@@ -86,6 +86,10 @@ class GraphFacts:
         row, beside = self._row(one), self._row(other)
         return row is not None and beside is not None and row[0] is beside[0] and row[1] is not beside[1]
 
+    def is_in_row(self, value: Value) -> bool:
+        """Whether a value is a part of a row of an array."""
+        return self._row(value) is not None
+
     def _row(self, value: Value) -> Optional[Tuple[Value, Value]]:
         """The array of whose rows a value is a part, and the index of the row."""
         while value in self._views:

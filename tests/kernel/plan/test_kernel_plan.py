@@ -114,7 +114,7 @@ def made_up(op, value, loop):
     strip = Strip(value, value, [value], True, [element], {value})
     check = SharedCheck([op], SideExit(7, []))
     checks = FpCheckPlan({op: "sum"}, {op: check}, {op: [check]}, {op: SideExit(8, [])})
-    return {"bounded": BoundedArrays([value], [value], [value]), "tiling": {op: run}, "strips": {loop: strip},
+    return {"bounded": BoundedArrays([value], [value], [value], [value]), "tiling": {op: run}, "strips": {loop: strip},
             "memory": MemoryPlan({value}, {value}, {op: [value]}, {op: [value]}, {value}, 3), "fp_checks": checks,
             "left_out_steps": {op: value}, "unmerged": {op}, "transposed": {op}, "by_rows": {value},
             "fills": FillPlan({op: value}, {op: value}), "skewing": {op: skewed}, "stores": {op: NEW}, "nests": set(),

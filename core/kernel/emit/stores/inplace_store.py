@@ -146,6 +146,8 @@ def write_store(emitter: KernelEmitter, group: List[Op], sparse: Optional[Sparse
         _compute_blocks(store)
     if store.proof is not None:
         emitter.exponent_bounds.note(store.root, store.proof)
+        if store.flag_free is not None and sparse is None:
+            emitter.exponent_bounds.store(store.root, store.target, store.proof)
     else:
         emitter.exponent_bounds.forget(store.root)
     emitter.depth = depth

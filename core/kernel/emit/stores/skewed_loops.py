@@ -17,7 +17,8 @@ import numpy as np
 from pijit.core.graph.ir import Op, SideExit, Value
 from pijit.core.graph.passes.fusion import raises_flags
 from pijit.core.kernel.emit.array_ops import broadcast
-from pijit.core.kernel.emit.exponent_bounds import SCAN_RATIO, UNKNOWN, Proof, count_elements, look
+from pijit.core.kernel.emit.exponent_bounds import SCAN_RATIO, Proof, count_elements, look
+from pijit.core.kernel.emit.exponent_regions import UNKNOWN
 from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.emit.fp_checks import write_checks_after
 from pijit.core.kernel.emit.fused_nest import allocate
