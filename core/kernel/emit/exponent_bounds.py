@@ -55,7 +55,7 @@ class _Rows(NamedTuple):
         name: the variable of their bound.
         begin: the address of the first element.
         end: the address after the last element.
-        count: the number of elements between the addresses.
+        elements: the number of elements between the addresses.
         large: 1 if the array is too large to be scanned, else 0.
         scanned: the variable that is 1 if all rows have just been scanned, else 0.
         are_few: the condition that the rows may be scanned.
@@ -64,7 +64,7 @@ class _Rows(NamedTuple):
     name: Name
     begin: Operand
     end: Operand
-    count: Operand
+    elements: Operand
     large: Operand
     scanned: Name
     are_few: str
@@ -182,7 +182,7 @@ class ExponentBounds:
         worst = self.propagate(group, {value: names[emitter.facts.root_of(value)] for value in arrays},
                                scalars, result)
         emitter.indented("if %s <= 0:" % worst, "break")
-        small = ["%s <= imul(%s, %d)" % (rows[root].count if root in rows else count, elements, SCAN_RATIO)
+        small = ["%s <= imul(%s, %d)" % (rows[root].elements if root in rows else count, elements, SCAN_RATIO)
                  for root, count in counts.items()]
         emitter.line("%s = choose(%s, %s, 0)" % (flag_free, " and ".join(["%s == 0" % tried] + small), flag_free))
         emitter.line("if %s == 1:" % flag_free)
@@ -236,14 +236,17 @@ class ExponentBounds:
 
     def _scan_again(self, root: Value, rows: _Rows, count: Operand) -> None:
         """Scan rows whose bound is too large: those that are read, or the whole array if it is not large."""
-        emitter, whole = self.emitter, self.bounds[root]
+        emitter, whole, depth = self.emitter, self.bounds[root], self.emitter.depth
         emitter.line("if %s == 1:" % rows.large)
         emitter.depth += 1
         emitter.line("%s = %s = %d" % (whole, self.regions[root].bound, UNKNOWN))
         self._cover(root, rows)
-        emitter.depth -= 1
-        emitter.indented("else:", "%s = %s" % (whole, look(emitter, emitter.arrays[root], count)),
-                         "%s = %s" % (rows.name, whole))
+        emitter.depth = depth
+        emitter.line("else:")
+        emitter.depth += 1
+        emitter.line("%s = %s" % (whole, look(emitter, emitter.arrays[root], count)))
+        emitter.line("%s = %s" % (rows.name, whole))
+        emitter.depth = depth
 
     def store(self, root: Value, target: ArrayVariable, proof: Proof) -> None:
         """After `note`: extend the region of an array by the elements of a view that were stored, all of them."""
