@@ -1,6 +1,7 @@
 """Loops that keep their states in the rows of an array: bounds of rows tell that nothing is to be reported."""
 
 import ctypes
+import linecache
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from tests.harness import check, fail_unless_captured, jitted
 
 COUNT, SIZE = 14, 160
 S = np.cos(np.arange(COUNT * SIZE)).reshape(COUNT, SIZE)
-SETTINGS = [{"all": "raise"}, {"all": "ignore", "under": "warn"}]
+WARN = {"all": "warn", "under": "ignore"}
+"""NumPy's own settings: where underflows are reported, bounds prove nothing."""
+SETTINGS = [{"all": "warn"}, {"all": "raise"}, {"all": "raise", "under": "ignore"}, {"all": "ignore"}]
 pytestmark = pytest.mark.filterwarnings("always::RuntimeWarning")
 
 
@@ -93,6 +96,14 @@ def in_place(s, c, n):
     return s
 
 
+def growing(s, c, n):
+    """The rows that are read are also written, so nothing is scanned until a bound is too large."""
+    for k in range(n):
+        s[3] = c * s[3] - s[4]
+        s[4, 1:-1] = c * s[4, 1:-1]
+    return s
+
+
 def with_ends(s, c, n):
     for k in range(n - 1):
         s[k + 1, 1:-1] = c * (s[k, 2:] + s[k, :-2])
@@ -138,15 +149,12 @@ def made_here(s, c, n):
 
 
 def made_again(s, c, n):
-    """A new array in each iteration, perhaps with the memory of the one before, and its first row is large later."""
-    total = s[0] * 0.0
+    """A new array in each iteration, perhaps with the memory of the one before."""
     for k in range(n - 6):
-        t = np.ones((6, 160))
-        t[0] = s[k]
+        t = s[k:k + 6].copy()
         for m in range(5):
-            t[m + 1] = c * t[m] - 0.5
-        total = total + t[5] * 1e-200
-    return total
+            t[m + 1, 1:] = c * t[m, 1:] - t[m, :-1]
+    return t
 
 
 def leaves(s, c, n):
@@ -158,7 +166,7 @@ def leaves(s, c, n):
 
 
 ONE = [inner, whole, slices, every_second, second_elements_of_later_rows, two_rows, two_whole_rows, down, from_the_end,
-       backwards, too_far, in_place, with_ends, with_temporaries, two_statements, far_rows, again, made_here,
+       backwards, too_far, in_place, growing, with_ends, with_temporaries, two_statements, far_rows, again, made_here,
        made_again, leaves]
 
 
@@ -171,7 +179,7 @@ def put(s, places, number):
 
 def odd_states():
     """States with large, tiny or no numbers somewhere."""
-    ends, one, rows = [(5, 0), (5, -1), (5, 1), (5, 2)], [(6, 81)], [0, 5]
+    ends, one, rows = [(5, 0), (5, -1), (5, 1)], [(6, 81), (0, 81), (1, 0), (1, 40), (13, 30)], [0, 5]
     for number in (1.7e308, np.inf, np.nan, 5e-324, -0.0):
         for places in ([place] for place in ends + one):
             yield put(S, places, number)
@@ -186,9 +194,10 @@ def odd_states():
 @pytest.mark.parametrize("f", ONE)
 def test_same_answers(f):
     others = [(s, 1.5, COUNT) for s in odd_states()]
-    others += [(S, 1e20, COUNT), (S, 1e-90, COUNT), (S, np.inf, COUNT), (S, np.nan, COUNT), (S, 1.0, 0), (S, 1.0, 1),
-               (S[:3].copy(), 1e200, 3), (S[:, ::-1], 1e30, COUNT), (S[::-1], 1e30, COUNT), (S.T.copy().T, 1e30, COUNT)]
-    with np.errstate(all="warn"), fail_unless_captured():
+    others += [(S, c, COUNT) for c in (1e20, 1e60, 1e-90, np.inf, np.nan)]
+    others += [(S, 1.0, 0), (S, 1.0, 1), (S[:3].copy(), 1e200, 3), (S[:, ::-1], 1e30, COUNT), (S[::-1], 1e30, COUNT),
+               (S.T.copy().T, 1e30, COUNT)]
+    with np.errstate(**WARN), fail_unless_captured():
         check(f, S, 0.75, COUNT, others=others, calls=1, config={"cache_limit": 16})
 
 
@@ -207,7 +216,7 @@ def test_float32(f):
     others += [(put(S.astype("f"), [place], number), np.float32(1.5), COUNT)
                for place in ((5, 0), (5, -1), (6, 81)) for number in (3e38, np.inf, np.nan, 1e-45)]
     others += [(S.astype("f"), 1.5, COUNT), (S.astype("f"), np.float64(1e30), COUNT), (S, np.float32(1e30), COUNT)]
-    with np.errstate(all="warn"), fail_unless_captured():
+    with np.errstate(**WARN), fail_unless_captured():
         check(f, S.astype("f"), np.float32(0.75), COUNT, others=others, calls=1, config={"cache_limit": 16})
 
 
@@ -216,113 +225,77 @@ def test_planes(f):
     """The same loops over planes; elements of other axes lie apart."""
     planes = np.cos(np.arange(9 * 16 * 20.0)).reshape(9, 16, 20)
     others = [(put(planes, [place], number), 1.5, 9) for number in (1.7e308, np.nan)
-              for place in ((4, 0), (4, 5, 0), (4, -1, -1), (5, slice(None), slice(1, None, 2)), (4, slice(1, None, 2)))]
-    with np.errstate(all="warn"), fail_unless_captured():
+              for place in ((0, 5, 7), (4, 0), (4, 5, 0), (4, -1, -1), (5, slice(None), slice(1, None, 2)))]
+    with np.errstate(**WARN), fail_unless_captured():
         check(f, planes, 0.75, 9, others=others, calls=1)
 
 
 # ---- other code that writes ----
 
 
-def number(s, x, k, other):
-    s[k, 40] = x[40]
+WRITERS = [
+    "s[k, 40] = x[40]",
+    "for i in range(1, 90):\n    s[k, i] = x[i] * 0.5",
+    "s[k] = x",
+    "s[k:k + 2] = x",
+    "s[:, 40] = x[40]",
+    "s[k] = x * 0.5",
+    "s[k] *= x[0]",
+    "s[k, 5:100] += x[5:100]",
+    "s[k][np.array([3, 40])] = x[40]",
+    "s[k][x > 1.0] = 1e308",
+    "s[k][x > 1.0] *= x[0]",
+    "s[k] = np.where(x > 1.0, x, s[k])",
+    "s[k] = np.sqrt(x)",
+    "np.copyto(s[k], x)",
+    "np.multiply(x, 0.5, out=s[k])",
+    "s[k].fill(x[40])",
+    "view = s[k]\nview[40] = x[40]",
+    "other[k, 40] = x[40]",
+    "other[k] = x * 0.5",
+    "other[:] = x",
+    "s[k - 1:k + 2].sort(0)",
+    "exec('s[k] = x', {'s': s, 'k': k, 'x': x})"]
+
+LOOPS = ["""
+def f(s, x, n, other):
+    for k in range(n - 1):
+        if k == 3:
+            {0}
+        s[k + 1, 1:] = 4.0 * s[k, 1:] - s[k, :-1]
+        if k == 7:
+            {0}
+    return s, other
+""", """
+def f(s, x, n, other):
+    for k in range(1, n - 1):
+        s[k + 1] = 4.0 * s[k] - 0.5 * s[k - 1]
+        if k > 2:
+            {0}
+    return s, other
+"""]
 
 
-def numbers(s, x, k, other):
-    for i in range(1, 90):
-        s[k, i] = x[i] * 0.5
-
-
-def row(s, x, k, other):
-    s[k] = x
-
-
-def rows(s, x, k, other):
-    s[k:k + 2] = x
-
-
-def column(s, x, k, other):
-    s[:, 40] = x[40]
-
-
-def computed(s, x, k, other):
-    s[k] = x * 0.5
-
-
-def scaled(s, x, k, other):
-    s[k] *= x[0]
-
-
-def at_indices(s, x, k, other):
-    s[k][np.array([3, 50])] = x[3]
-
-
-def masked(s, x, k, other):
-    s[k][x > 1.0] = 1e308
-
-
-def masked_product(s, x, k, other):
-    picked = x > 1.0
-    s[k][picked] *= x[picked]
-
-
-def copied(s, x, k, other):
-    np.copyto(s[k], x)
-
-
-def filled(s, x, k, other):
-    s[k].fill(x[0])
-
-
-def through_another(s, x, k, other):
-    other[k, 40] = x[40]
-
-
-def row_through_another(s, x, k, other):
-    other[k] = x * 0.5
-
-
-def sorted_there(s, x, k, other):
-    s[k - 1:k + 2].sort(0)
-
-
-def from_a_call(s, x, k, other):
-    exec("s[k] = x", {"s": s, "k": k, "x": x})
-
-
-WRITERS = [number, numbers, row, rows, column, computed, scaled, at_indices, masked, masked_product, copied, filled,
-           through_another, row_through_another, sorted_there, from_a_call]
-
-
-def with_writer(write):
-    def f(s, x, n, other):
-        for k in range(n - 1):
-            if k == 3:
-                write(s, x, k, other)
-            s[k + 1, 1:] = 4.0 * s[k, 1:] - s[k, :-1]
-            if k == 7:
-                write(s, x, k + 1, other)
-        return s, other
-
-    def g(s, x, n, other):
-        for k in range(n - 1):
-            s[k + 1] = 4.0 * s[k] - 0.5
-            if k > 2:
-                write(s, x, k + 1, other)
-        return s, other
-    return f, g
+def written(write, loop):
+    """The function of a text, with the lines that write."""
+    line = next(line for line in loop.split("\n") if "{0}" in line)
+    text = loop.format(write.replace("\n", "\n" + line[:line.index("{")]))
+    filename = "<history %s>" % text
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    namespace = {"np": np}
+    exec(compile(text, filename, "exec"), namespace)
+    return namespace["f"]
 
 
 @pytest.mark.parametrize("write", WRITERS)
-@pytest.mark.parametrize("which", [0, 1])
-def test_rows_that_other_code_writes(write, which):
-    f = with_writer(write)[which]
+@pytest.mark.parametrize("loop", LOOPS, ids=["rarely", "often"])
+def test_rows_that_other_code_writes(write, loop):
     shared = S.copy()
     calls = [(S, np.full(SIZE, large), COUNT, S.copy()) for large in (1.5, 1e308, np.inf, np.nan, 1e-308)]
     some = np.where(np.arange(SIZE) == 40, 1e308, 0.5)
-    with np.errstate(all="warn"), fail_unless_captured():
-        check(f, S, S[0] * 0.5, COUNT, S.copy(), others=calls + [(S, some, COUNT, S.copy())], calls=1,
-              aliased=[(shared, some, COUNT, shared), (shared, np.full(SIZE, 1e308), COUNT, shared[:])],
+    with np.errstate(**WARN), fail_unless_captured():
+        check(written(write, loop), S, S[0] * 0.5, COUNT, S.copy(), others=calls + [(S, some, COUNT, S.copy())],
+              calls=1, aliased=[(shared, some, COUNT, shared), (shared, np.full(SIZE, 1e308), COUNT, shared[:])],
               config={"cache_limit": 16})
 
 
@@ -343,7 +316,7 @@ def test_shared_memory():
         return memory[:2240].reshape(14, 160), memory[places:places + 2240].reshape(14, 160), 1.5, 14
 
     aliased = [pair(one.copy(), places) for one in (memory, large) for places in (0, 1, 37, 160, 161, 480)]
-    with np.errstate(all="warn"), fail_unless_captured():
+    with np.errstate(**WARN), fail_unless_captured():
         check(shifted, S, S[::-1].copy(), 0.75, COUNT, others=[(S * 1e300, S[::-1].copy(), 2.0, COUNT)], calls=1,
               aliased=aliased, config={"cache_limit": 32})
 
@@ -365,7 +338,7 @@ def test_bounds_that_grow():
     """The bound of a row is larger than its elements, and the rows are scanned again when it is too large."""
     s = np.zeros((700, 100))
     s[0] = np.linspace(-1.0, 1.0, 100)
-    with np.errstate(all="warn"), fail_unless_captured():
+    with np.errstate(**WARN), fail_unless_captured():
         check(inner, s, 0.125, 700, others=[(s, 1.9, 700), (s[:, :80].astype("f"), np.float32(1.5), 700)], calls=1)
 
 
@@ -414,8 +387,8 @@ def counted(counters, f, *args):
 
 
 @pytest.mark.parametrize("f, scanned", [
-    (inner, SIZE + 2 * 12), (whole, SIZE), (slices, SIZE + 12), (two_rows, 2 * SIZE + 1 + 2 * 10), (down, SIZE + 2 * 12),
-    (two_whole_rows, 2 * SIZE), (every_second, SIZE * 13), (with_temporaries, SIZE + 2 * 12)])
+    (inner, SIZE + 2 * 12), (whole, SIZE), (slices, SIZE + 12), (two_rows, 2 * SIZE + 1 + 2 * 10),
+    (down, SIZE + 2 * 12), (two_whole_rows, 2 * SIZE), (every_second, SIZE * 13), (with_temporaries, SIZE + 2 * 12)])
 def test_rows_need_no_buffer(f, scanned, counters):
     """The first rows are scanned, then the ends of rows; rows between whose elements lie others are scanned."""
     with fail_unless_captured():
@@ -448,7 +421,7 @@ def all_rows(s, c, n):
 
 @pytest.mark.parametrize("f", [columns, all_rows])
 def test_other_loops_have_no_regions(f):
-    j = jitted(f, {"backend": "numba", "force_breaks": None})
     with fail_unless_captured():
+        j = jitted(f, {"backend": "numba", "force_breaks": None})
         j(S.copy(), 0.75, COUNT)
     assert "region" not in j.state.entries[0].record.kernels[0].source
