@@ -65,7 +65,7 @@ def two_whole_rows(s, c, n):
 
 def down(s, c, n):
     for k in range(n - 1, 0, -1):
-        s[k - 1, 1:-1] = c * s[k, 2:] - s[k, :-2]
+        s[k - 1, 1:-1] = c * s[k, :-2] - s[k, 2:]
     return s
 
 
@@ -151,7 +151,7 @@ def made_here(s, c, n):
 def made_again(s, c, n):
     """A new array in each iteration, perhaps with the memory of the one before."""
     for k in range(n - 6):
-        t = s[k:k + 6].copy()
+        t = s[k:k + 6] * 1.0
         for m in range(5):
             t[m + 1, 1:] = c * t[m, 1:] - t[m, :-1]
     return t
