@@ -23,7 +23,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import UNDER_MASK
 from pijit.core.graph.passes.fusion import operands, scalar_operation
 from pijit.core.graph.types import Array
-from pijit.core.kernel.emit.exponent_regions import UNKNOWN, Region, extent, scan
+from pijit.core.kernel.emit.exponent_regions import UNKNOWN, BoundedRegion, extent, scan
 from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.plan.exponents import BoundedArrays, read_by_rows
 from pijit.core.kernel.plan.flag_plan import FlagPlan
@@ -85,7 +85,7 @@ class ExponentBounds:
         self.made = _variables(bounded.made)
         self.begun = _variables(bounded.begun)
         self.bounds = {**_variables(bounded.inputs), **self.made, **self.begun}
-        self.regions = {value: Region(emitter, value) for value in bounded.regions}
+        self.regions = {value: BoundedRegion(emitter, value) for value in bounded.regions}
 
     def head(self) -> List[str]:
         """The lines that the kernel begins with: all bounds are unknown."""

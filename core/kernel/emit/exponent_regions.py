@@ -30,7 +30,7 @@ NEAR = 64
 """Bytes between a region and a stored row that are scanned to join the two: a cache line, as the ends of a row."""
 
 
-class Region:
+class BoundedRegion:
     """The variables of one array's region: its first address, the address after it, and the bound of its elements."""
 
     __slots__ = ("emitter", "dtype", "begin", "end", "bound")
