@@ -10,8 +10,8 @@ from typing import Any, Dict, List, Tuple
 import numpy as np
 from llvmlite import ir
 
+from pijit.core.kernel.llvm.builder import local, loop
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic
-from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 from pijit.core.kernel.llvm.nest.threads import SharedWork, write_shared
 
 

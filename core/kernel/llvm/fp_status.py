@@ -12,9 +12,9 @@ from typing import Any, Dict
 
 from llvmlite import ir
 
+from pijit.core.kernel.llvm.builder import local
 from pijit.core.kernel.llvm.float_intrinsics import rarely
 from pijit.core.kernel.llvm.intrinsics import I8, I32, I64, INT, Intrinsic, call
-from pijit.core.kernel.llvm.nest.pairwise_sum import local
 
 _REPORTED = 1 | 4 | 8 | 16
 """Bits of x86's MXCSR register: invalid operation, division by zero, overflow and underflow."""

@@ -10,9 +10,9 @@ from typing import Any, Dict
 from llvmlite import ir
 
 from pijit.core.graph.passes.strip_mining import STRIP
+from pijit.core.kernel.llvm.builder import loop
 from pijit.core.kernel.llvm.fp_status import clear_status, flags_are_raised
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic, same_kind, unary
-from pijit.core.kernel.llvm.nest.pairwise_sum import loop
 
 LEAST = 6
 """The fewest iterations of a strip, because reading the processor's flags costs as much as a few checks."""

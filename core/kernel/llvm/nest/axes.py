@@ -9,8 +9,8 @@ from typing import Any, Callable, List, Tuple
 
 from llvmlite import ir
 
+from pijit.core.kernel.llvm.builder import local, loop
 from pijit.core.kernel.llvm.intrinsics import I1, I64
-from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 
 TILE = 32
 """Rows and columns per tile."""

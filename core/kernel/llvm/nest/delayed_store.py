@@ -10,9 +10,9 @@ from typing import Any, Callable, Dict, List, Optional
 
 from llvmlite import ir
 
+from pijit.core.kernel.llvm.builder import local, loop
 from pijit.core.kernel.llvm.intrinsics import I64
 from pijit.core.kernel.llvm.nest.elements import memory_type
-from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 from pijit.core.kernel.llvm.nest.shifted_loads import ShiftedLoads, find_shifted
 
 REACH = 128

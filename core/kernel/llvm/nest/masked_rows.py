@@ -9,8 +9,8 @@ from typing import Any, Callable
 
 from llvmlite import ir
 
+from pijit.core.kernel.llvm.builder import loop
 from pijit.core.kernel.llvm.intrinsics import I64
-from pijit.core.kernel.llvm.nest.pairwise_sum import loop
 
 MASK_BLOCK = 64
 """Elements of a mask that are tested at once."""

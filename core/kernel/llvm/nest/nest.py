@@ -16,6 +16,7 @@ import numpy as np
 from llvmlite import ir
 
 from pijit.core.graph.element_ops import RAISING, STREAMED, WIDE
+from pijit.core.kernel.llvm.builder import local, loop
 from pijit.core.kernel.llvm.float_intrinsics import repeated, unfolded, unknown_word
 from pijit.core.kernel.llvm.intrinsics import I1, I8, I64, INT, Intrinsic
 from pijit.core.kernel.llvm.nest import (
@@ -44,7 +45,7 @@ from pijit.core.kernel.llvm.nest.elements import (
     own_sign,
     result_dtype,
 )
-from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_LEAST, fetch_ahead, local, loop, write_sum
+from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_LEAST, fetch_ahead, write_sum
 from pijit.core.kernel.llvm.nest.row_ends import WORDS, RowEnds
 from pijit.core.kernel.llvm.nest.short_rows import can_be_short, write_rows
 from pijit.core.kernel.llvm.nest.stepped_loads import load_vector

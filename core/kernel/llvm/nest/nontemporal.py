@@ -11,8 +11,9 @@ from typing import Any, Callable, Sequence
 
 from llvmlite import ir
 
+from pijit.core.kernel.llvm.builder import loop
 from pijit.core.kernel.llvm.intrinsics import I64
-from pijit.core.kernel.llvm.nest.pairwise_sum import fetch_ahead, loop
+from pijit.core.kernel.llvm.nest.pairwise_sum import fetch_ahead
 
 LINE = 64
 """Bytes of a cache line, and of one store."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, List
 
+from pijit.core.kernel.llvm.builder import loop
 from pijit.core.kernel.llvm.nest.elements import converted
-from pijit.core.kernel.llvm.nest.pairwise_sum import loop
 
 
 class AliasScopes:

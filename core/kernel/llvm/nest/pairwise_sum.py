@@ -15,6 +15,7 @@ from typing import Any, Callable, List, Optional, Sequence, cast
 from llvmlite import ir
 
 from pijit.core import _launcher
+from pijit.core.kernel.llvm.builder import local, loop
 from pijit.core.kernel.llvm.intrinsics import I8, I64
 from pijit.core.named_tuples import NamedTuple
 
@@ -36,25 +37,6 @@ _AHEAD = 2048
 def runs_are_cut() -> bool:
     """Whether NumPy adds up rows in runs of PAIRWISE_RUN elements."""
     return _launcher.reduce_run() == PAIRWISE_RUN
-
-
-def loop(builder: Any, size: Any, body: Callable[[Any], None], unrolled: bool = True) -> None:
-    """``for index in range(size): body(index)``; LLVM may unroll it if ``unrolled``."""
-    before, zero = builder.basic_block, ir.Constant(I64, 0)
-    start, end = builder.append_basic_block("nest"), builder.append_basic_block("nest.end")
-    builder.cbranch(builder.icmp_signed("<", zero, size), start, end)
-    builder.position_at_end(start)
-    index = builder.phi(I64)
-    index.add_incoming(zero, before)
-    body(index)
-    following = builder.add(index, ir.Constant(I64, 1))
-    index.add_incoming(following, builder.basic_block)
-    again = builder.cbranch(builder.icmp_signed("<", following, size), start, end)
-    if not unrolled:
-        name = builder.module.add_metadata([builder.module.add_metadata(["llvm.loop.unroll.disable"])])
-        name.operands = (name, name.operands[-1])  # loop metadata starts with a reference to itself
-        again.set_metadata("llvm.loop", name)
-    builder.position_at_end(end)
 
 
 def write_sum(builder: Any, size: Any, start: Any, pairwise: Sequence[Any], halves: bool, target: Any,
@@ -101,12 +83,6 @@ def write_sums(builder: Any, size: Any, pairwise: Sequence[Any], halves: bool, t
         with other:
             known = _Halves(builder, summed) if halves else None
             _add_pairwise(builder, size, pairwise, known, targets, summed)
-
-
-def local(builder: Any, kind: Any, count: int) -> Any:
-    """Stack memory of the function, allocated in its entry block."""
-    with builder.goto_entry_block():
-        return builder.alloca(kind, count)
 
 
 def _add_up(builder: Any, size: Any, start: Any, targets: Sequence[Any], values: Callable[[Any], List[Any]]) -> None:

@@ -20,11 +20,12 @@ from typing import Any, Callable, Dict, List, Optional
 import numpy as np
 from llvmlite import ir
 
+from pijit.core.kernel.llvm.builder import local, loop
+from pijit.core.kernel.llvm.codegen import has_feature
 from pijit.core.kernel.llvm.float_intrinsics import other_sign
 from pijit.core.kernel.llvm.fp_status import copy_status, set_status
 from pijit.core.kernel.llvm.intrinsics import F8, I8, I32, I64
 from pijit.core.kernel.llvm.nest.elements import converted, memory_type
-from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 
 BLOCK = 512
 """Elements that are computed before the kernel tests whether all quotients are certain."""
@@ -62,8 +63,6 @@ def _is_power_of_two(value: Any) -> bool:
 @functools.lru_cache(maxsize=None)
 def fuses_products() -> bool:
     """Whether the processor has a fused multiply-add, and an instruction that reads its floating-point flags."""
-    from pijit.core.kernel.llvm.codegen import has_feature
-
     return platform.machine().lower() in ("x86_64", "amd64") and has_feature("fma")
 
 

@@ -14,9 +14,9 @@ from typing import Any, Callable, List
 
 from llvmlite import ir
 
+from pijit.core.kernel.llvm.builder import local, loop
 from pijit.core.kernel.llvm.intrinsics import I1, I8, I64
 from pijit.core.kernel.llvm.nest.nontemporal import LINE, past
-from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 from pijit.core.named_tuples import NamedTuple
 
 NUMBER, COPY, ANYTHING = "number", "copy", "anything"

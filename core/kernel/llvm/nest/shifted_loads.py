@@ -12,8 +12,9 @@ from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from llvmlite import ir
 
+from pijit.core.kernel.llvm.builder import local
+from pijit.core.kernel.llvm.codegen import has_feature
 from pijit.core.kernel.llvm.intrinsics import I64
-from pijit.core.kernel.llvm.nest.pairwise_sum import local
 from pijit.core.kernel.llvm.nest.predictive_commoning import find_terms
 from pijit.core.named_tuples import NamedTuple
 
@@ -174,6 +175,4 @@ def _families(writer: Any, most: int) -> List[_Family]:
 
 def _shuffles_are_fast() -> bool:
     """Whether one instruction joins parts of two vectors."""
-    from pijit.core.kernel.llvm.codegen import has_feature
-
     return has_feature("avx512f")

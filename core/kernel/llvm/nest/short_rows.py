@@ -11,8 +11,8 @@ from typing import Any, Callable, List, Sequence
 
 from llvmlite import ir
 
+from pijit.core.kernel.llvm.builder import loop
 from pijit.core.kernel.llvm.intrinsics import I64
-from pijit.core.kernel.llvm.nest.pairwise_sum import loop
 
 SHORT = (3, 2, 4)
 """The lengths of such rows, in order of probability."""

@@ -14,8 +14,9 @@ from llvmlite import ir
 
 from pijit.core.graph.element_ops import DIVIDING
 from pijit.core.graph.ops import FINDS_ELEMENTS
+from pijit.core.kernel.llvm.builder import local
+from pijit.core.kernel.llvm.codegen import has_feature
 from pijit.core.kernel.llvm.intrinsics import I64
-from pijit.core.kernel.llvm.nest.pairwise_sum import local
 from pijit.core.named_tuples import NamedTuple
 
 _SLOW = DIVIDING | FINDS_ELEMENTS
@@ -36,8 +37,6 @@ FEWEST = 3
 
 def gains_by_width(operations: Sequence[str]) -> bool:
     """Whether full-width vectors are faster. LLVM's default is half that width, for processors that then slow down."""
-    from pijit.core.kernel.llvm.codegen import has_feature
-
     cheap = not any(name in _SLOW for name in operations)
     return cheap and len(operations) >= FEWEST and has_feature("avx512fp16")
 
