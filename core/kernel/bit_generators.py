@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import random
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -57,8 +58,6 @@ def _is_ready() -> bool:
 
 def _words() -> Tuple[int, ...]:
     """The offsets and addresses that native/runtime/ufuncs/random.c needs, in the order of its enumeration."""
-    import random
-
     import numpy.random._generator as module
 
     new, legacy = _fresh(NEW), _fresh(LEGACY)
@@ -74,8 +73,6 @@ def _words() -> Tuple[int, ...]:
 
 def _fresh(owner: str) -> Any:
     """A new generator of this class, always in the same state."""
-    import random
-
     if owner == NEW:
         return np.random.Generator(np.random.PCG64(20))
     return np.random.RandomState(20) if owner == LEGACY else random.Random(20)

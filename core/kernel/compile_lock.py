@@ -55,7 +55,7 @@ def is_lock(name: str) -> bool:
 
 def _wait(descriptor: int) -> None:
     """Wait until the lock is taken, or for the longest time."""
-    import fcntl
+    import fcntl  # late, because only POSIX has it
 
     end, pause = time.monotonic() + LONGEST_WAIT, _SHORTEST_PAUSE
     while True:

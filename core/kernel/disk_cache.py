@@ -344,7 +344,7 @@ def _rows(folder: int) -> List[Tuple[float, int, str]]:
 
 def _is_locked(folder: int) -> bool:
     """Whether another process trims the folder. If not, this process holds the lock until it closes the descriptor."""
-    import fcntl
+    import fcntl  # late, because only POSIX has it
 
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -20,7 +20,7 @@ from typing import IO, Any, Dict, Iterable, Iterator, List, Tuple
 import numpy as np
 
 from pijit._version import __version__
-from pijit.core.kernel.disk_cache import FILE_LIMIT, SUFFIX, DiskCache, find, packed, unpacked
+from pijit.core.kernel.disk_cache import FILE_LIMIT, SUFFIX, DiskCache, find, numba_version, packed, unpacked
 from pijit.core.kernel.file_ownership import ROOT, Distrust, check_folders_above, check_owner
 from pijit.core.named_tuples import NamedTuple
 
@@ -47,9 +47,7 @@ class Unpacked(NamedTuple):
 
 def compiled_for() -> Dict[str, str]:
     """The parts of this process on which the keys of kernels depend, by name."""
-    import llvmlite.binding as llvm
-
-    from pijit.core.kernel.disk_cache import numba_version
+    import llvmlite.binding as llvm  # late, because it loads LLVM
 
     return {"pijit": __version__, "Python": platform.python_version(), "NumPy": np.__version__,
             "numba": numba_version(), "processor": llvm.get_host_cpu_name(), "system": sys.platform}
