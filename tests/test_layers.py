@@ -34,6 +34,7 @@ pijit.core.kernel.compile
 pijit.core.kernel.reference
 pijit.core.kernel.emit
 pijit.core.kernel.plan
+pijit.core.kernel.llvm.nest
 pijit.core.kernel.llvm
 pijit.core.kernel
 pijit.core.bytecode.analysed_code

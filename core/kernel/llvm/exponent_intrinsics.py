@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from pijit.core.kernel.llvm.builder import local, loop
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic
-from pijit.core.kernel.llvm.nest.threads import SharedWork, write_shared
+from pijit.core.kernel.llvm.threads import SharedWork, write_shared
 
 
 def _bias(dtype: np.dtype[Any]) -> Tuple[int, int]:

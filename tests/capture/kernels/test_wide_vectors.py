@@ -5,8 +5,8 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from pijit.core.kernel.llvm import codegen
-from pijit.core.kernel.llvm.nest.threads import gains_by_width
+from pijit.core.kernel.llvm import threads
+from pijit.core.kernel.llvm.threads import gains_by_width
 from tests.capture.arrays.indexing.test_gathers import NUMBA
 from tests.harness import check, fail_unless_captured
 
@@ -39,13 +39,13 @@ def test_vectors(f, code, wide):
         strange = x.copy()
         strange[::77] = number
         calls += [(strange, y), (y, strange)]
-    with fail_unless_captured(), mock.patch.object(codegen, "has_feature", lambda name: wide):
+    with fail_unless_captured(), mock.patch.object(threads, "has_feature", lambda name: wide):
         check(f, x, y, others=calls, config=dict(NUMBA, parallel="auto"), calls=1)
 
 
 def test_what_gains(monkeypatch):
-    monkeypatch.setattr(codegen, "has_feature", lambda name: name == "avx512fp16")
+    monkeypatch.setattr(threads, "has_feature", lambda name: name == "avx512fp16")
     assert gains_by_width(["mul", "add", "clip"]) and not gains_by_width(["mul", "add"])
     assert not gains_by_width(["mul", "add", "gather"]) and not gains_by_width(["mul", "add", "truediv", "sqrt"])
-    monkeypatch.setattr(codegen, "has_feature", lambda name: False)
+    monkeypatch.setattr(threads, "has_feature", lambda name: False)
     assert not gains_by_width(["mul", "add", "clip"])

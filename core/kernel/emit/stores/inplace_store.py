@@ -25,7 +25,7 @@ from pijit.core.kernel.emit.expressions import Expression
 from pijit.core.kernel.emit.fused_nest import NestResult, RowBlock, begin_flags, compute, require_shapes
 from pijit.core.kernel.llvm.nest import delayed_store
 from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
-from pijit.core.kernel.llvm.nest.threads import units_of
+from pijit.core.kernel.llvm.threads import units_of
 from pijit.core.kernel.options import gains_little
 from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.nests import finds

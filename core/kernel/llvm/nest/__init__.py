@@ -1,4 +1,5 @@
 """Loop nests: fused element operations become LLVM loops with vector bodies.
 
-`llvm.intrinsics` calls it with a description that the emitter made.
+The emitter gets the intrinsic of a nest from `nest.nest_intrinsic`. Nothing here knows the graph: a nest is a
+`description` that the emitter made.
 """

@@ -49,7 +49,7 @@ from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_LEAST, fetch_ahead
 from pijit.core.kernel.llvm.nest.row_ends import WORDS, RowEnds
 from pijit.core.kernel.llvm.nest.short_rows import can_be_short, write_rows
 from pijit.core.kernel.llvm.nest.stepped_loads import load_vector
-from pijit.core.kernel.llvm.nest.threads import SharedWork, gains_by_width, units_of, write_shared
+from pijit.core.kernel.llvm.threads import SharedWork, gains_by_width, units_of, write_shared
 
 Loads = Callable[[Any, Dict[int, Any]], Dict[int, Any]]
 """Makes vectors by operand number, from an index and the vectors of loop-invariant operands."""

@@ -7,7 +7,7 @@ kernel computes it.
 from __future__ import annotations
 
 from pijit.core.graph.types import Array
-from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
+from pijit.core.kernel.llvm.threads import ALIGNMENT
 from pijit.core.named_tuples import NamedTuple
 
 TILED_BYTES = 1 << 17
