@@ -48,7 +48,7 @@ class Proof(NamedTuple):
     bound: Operand
 
 
-class _Rows(NamedTuple):
+class _RowBounds(NamedTuple):
     """The rows of an array that a group reads.
 
     Attributes:
@@ -208,20 +208,20 @@ class ExponentBounds:
 
     # ---- rows of large arrays ----
 
-    def _rows(self, group: Sequence[Op], elements: Operand, counts: Mapping[Value, Operand]) -> Dict[Value, _Rows]:
+    def _rows(self, group: Sequence[Op], elements: Operand, counts: Mapping[Value, Operand]) -> Dict[Value, _RowBounds]:
         """The rows that a group reads, of arrays that have regions; their bounds are those of the arrays at first."""
-        emitter, found = self.emitter, {}  # type: KernelEmitter, Dict[Value, _Rows]
+        emitter, found = self.emitter, {}  # type: KernelEmitter, Dict[Value, _RowBounds]
         for root, values in read_by_rows(group, emitter.facts).items():
             if root not in self.regions:
                 continue
             begin, end = extent(emitter, [emitter.arrays[value] for value in values])
             count = emitter.let("ifloordiv(isub(%s, %s), %d)" % (end, begin, dtype_of(root).itemsize))
             large = emitter.let("choose(imul(%s, %d) < %s, 1, 0)" % (elements, SCAN_RATIO, counts[root]))
-            found[root] = _Rows(emitter.renamed(self.bounds[root]), begin, end, count, large, emitter.renamed("0"),
+            found[root] = _RowBounds(emitter.renamed(self.bounds[root]), begin, end, count, large, emitter.renamed("0"),
                                 "%s <= imul(%s, %d)" % (count, elements, SCAN_RATIO))
         return found
 
-    def _cover_unknown(self, root: Value, rows: _Rows, flag_free: Operand) -> None:
+    def _cover_unknown(self, root: Value, rows: _RowBounds, flag_free: Operand) -> None:
         """Scan those rows of a large array that its region does not cover, if there is no bound of the whole array."""
         emitter, depth = self.emitter, self.emitter.depth
         emitter.line("if %s == 1 and %d <= %s and %s == 1 and %s:" % (
@@ -230,11 +230,11 @@ class ExponentBounds:
         self._cover(root, rows)
         emitter.depth = depth
 
-    def _cover(self, root: Value, rows: _Rows) -> None:
+    def _cover(self, root: Value, rows: _RowBounds) -> None:
         self.regions[root].cover(rows.begin, rows.end, rows.scanned)
         self.emitter.line("%s = %s" % (rows.name, self.regions[root].bound))
 
-    def _scan_again(self, root: Value, rows: _Rows, count: Operand) -> None:
+    def _scan_again(self, root: Value, rows: _RowBounds, count: Operand) -> None:
         """Scan rows whose bound is too large: those that are read, or the whole array if it is not large."""
         emitter, whole, depth = self.emitter, self.bounds[root], self.emitter.depth
         emitter.line("if %s == 1:" % rows.large)
