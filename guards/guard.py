@@ -2,7 +2,7 @@
 
 Each kind prints as a readable condition. `why_not(value)` returns a sentence with the old and the new fact, or None
 if the guard holds. The Python twin of the C check, recompile logs and warnings all use it. Sentences must not call a
-user's `__repr__`, and checks must not run user code. `native/check_inl.h` is the C side.
+user's `__repr__`, and checks must not run user code. `native/checks/check_inl.h` is the C side.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 /* pijit.guards._evaluate: guard programs and entry caches, evaluated without running user code.
  *
  *   fetch_inl.h       how each kind of source reads its value
- *   check_inl.h       the conditions
+ *   checks/           the conditions, and programs that only look at the types and layouts of roots
  *   program.h         the step list and the type Program
  *   walk.c            one evaluation
- *   local_checks.h    programs that only look at the types and layouts of roots
  *   cache.h           the type EntryCache
  *   roots.h           roots from Python's arguments
  *   mirror.h          comparison with the Python twin

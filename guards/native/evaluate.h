@@ -16,7 +16,7 @@
 #define PIJIT_GUARDS_EVALUATE_H
 
 #define PY_SSIZE_T_CLEAN
-#include "local_checks.h"
+#include "checks/local_checks.h"
 #include <Python.h>
 
 #define GUARDS_API_VERSION 6

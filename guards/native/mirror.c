@@ -1,6 +1,6 @@
 /* Comparison of an evaluation with GuardProgram.compare_with_twin, and with the local checks of the program. */
 #include "mirror.h"
-#include "local_checks_inl.h"
+#include "checks/local_checks_inl.h"
 #include "roots.h"
 
 int mirror_enabled = 0;

@@ -1,6 +1,6 @@
 /* The type Program: construction from checked tuples, and its interface to Python. */
 #include "program.h"
-#include "check_inl.h"
+#include "checks/check_inl.h"
 #include "numpy_ready.h"
 #include <structmember.h>
 

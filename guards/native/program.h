@@ -17,7 +17,7 @@
 #ifndef PIJIT_GUARDS_PROGRAM_H
 #define PIJIT_GUARDS_PROGRAM_H
 
-#include "local_checks.h"
+#include "checks/local_checks.h"
 #include "roots.h"
 
 enum {

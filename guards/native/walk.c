@@ -3,7 +3,7 @@
  * The functions for sources and conditions are inlined here, so that a step costs a predicted branch and no call. An
  * evaluation keeps fetched objects in registers on the C stack and allocates nothing, except one block for programs of
  * more than 64 registers. No exception leaves an evaluation: an exception during a fetch fails the guard. */
-#include "check_inl.h"
+#include "checks/check_inl.h"
 #include "fetch_inl.h"
 #include "mirror.h"
 #include "program.h"

@@ -10,7 +10,7 @@
 #include "launcher/launcher.h"
 #include "launcher/exits_inl.h"
 #include "launcher/marshal/inputs_inl.h"
-#include "local_checks_inl.h"
+#include "checks/local_checks_inl.h"
 #include "runtime/thread_pool.h"
 
 /* Recursion levels that are reserved for a Python kernel. It treats each exception as an exit, and up to CPython 3.8 a

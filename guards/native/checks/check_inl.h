@@ -5,7 +5,7 @@
 #ifndef PIJIT_GUARDS_CHECK_INL_H
 #define PIJIT_GUARDS_CHECK_INL_H
 
-#include "array_check_inl.h"
+#include "checks/array_check_inl.h"
 #include "fetch_inl.h"
 #include "function_code_inl.h"
 #include <stdint.h>

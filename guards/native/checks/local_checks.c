@@ -1,5 +1,5 @@
 /* Local checks of a program; see the header. */
-#include "local_checks.h"
+#include "checks/local_checks.h"
 #include "mirror.h"
 #include "program.h"
 

@@ -2,8 +2,8 @@
 #ifndef PIJIT_GUARDS_LOCAL_CHECKS_INL_H
 #define PIJIT_GUARDS_LOCAL_CHECKS_INL_H
 
-#include "array_check_inl.h"
-#include "local_checks.h"
+#include "checks/array_check_inl.h"
+#include "checks/local_checks.h"
 
 static inline int
 local_check_holds(const LocalCheck *check, PyObject *value)
