@@ -152,4 +152,7 @@ def test_folders_are_small():
     sizes = defaultdict(int)
     for path in itertools.chain(MODULES.values(), tests):
         sizes[os.path.relpath(os.path.dirname(path), ROOT)] += not path.endswith("__init__.py")
+    for top in ("core", "guards"):
+        for below, _, files in os.walk(os.path.join(ROOT, top)):
+            sizes[os.path.relpath(below, ROOT) + ", C"] += sum(file.endswith((".c", ".h", ".inc")) for file in files)
     assert {folder: size for folder, size in sizes.items() if size > 26} == {}
