@@ -214,8 +214,8 @@ class Callee:
 class CallSite:
     """A call in linked code that may call one of several Callees.
 
-    Up to CPython 3.10 linked code calls `callable()` right before the call. If the next frame that starts on this
-    thread is called by the same frame and belongs to a Callee, it runs the code from the Callee's cache or on_miss.
+    Up to CPython 3.10 linked code calls `callable()` right before the call. The next frame that starts on this thread
+    may be called by the same frame and belong to a Callee. Then it runs the code from the Callee's cache or on_miss.
     From 3.11 on linked code calls `callable(function, *args, **kwargs)` in place of `function(*args, **kwargs)`. Then
     `function` may be any object.
 
@@ -320,8 +320,8 @@ class JointDispatch:
 
         Returns:
             (value, gradients, number): entry `number` has run. (error, number): it has raised this Exception.
-            None: nothing has run. No guards hold, an entry has no function, the error state is another one, the thread
-            is traced or profiled, or the function has other code.
+            None: nothing has run. No guards hold, an entry has no function, or the error state is another one. Or the
+            thread is traced or profiled, or the function has other code.
         """
 
     def set_entries(self, entries: Tuple[Tuple[Program, Optional[Callable[..., Any]],

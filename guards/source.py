@@ -5,8 +5,8 @@ immutable and hashable, so two uses of `L['self'].w` are one source and are fetc
 notation of guards, logs and reports. `fetch` is the Python twin of `native/fetch_inl.h` and follows its rules.
 
 Fetching must not run user code. A value that only code could read counts as absent: `fetch` raises SourceError, and a
-guard on it fails. Examples are a property, a `__getattr__` of a module or class, a function read from an instance (each
-access binds it again), and an item of a dict subclass. `Attr` has the rules for attributes.
+guard on it fails. Examples are a property, a `__getattr__` of a module or class, and an item of a dict subclass. So is
+a function read from an instance, because each access binds it again. `Attr` has the rules for attributes.
 """
 
 from __future__ import annotations

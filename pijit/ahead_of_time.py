@@ -13,9 +13,9 @@ from pijit.signature import Tensor
 def warmup(f: Callable[..., Any], *signatures: Any) -> int:
     """Compile a jitted function for calls with given arguments, without calling it.
 
-    The kernels go to the cache on disk, where other processes find them. The first call that a signature describes
-    needs no compilation then, unless kernels depend on values that only a run shows, such as results of functions that
-    stay bytecode.
+    The kernels go to the cache on disk, where other processes find them. Then the first call that a signature describes
+    needs no compilation. An exception are kernels that depend on values that only a run shows, such as results of
+    functions that stay bytecode.
 
     Args:
         f: a jitted function, or a bound method of one.

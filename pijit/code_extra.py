@@ -27,9 +27,9 @@ def get_code_extra(f: Callable[..., Any]) -> Optional[CodeExtra]:
         None if `f` is not jitted, otherwise these keys. `stat` is "NEVER_COMPILE", "GRAPH_CANDIDATE" (before the first
         capture) or "GRAPH_CALLABLE"; "NEVER_COMPILE" also if all attempts so far ended in errors inside pijit.
         `compile_count_` counts the captures that made an entry, `break_count_` those of them that contain a break
-        outside of exception handlers. From the first entry on, `code` describes the newest entry. Its keys are
-        `compiled_code_` (the linked code object), `phase_` (the names of its kernels, "" without one), `guard_` (text)
-        and `call_count_` (calls it has served, with the call that compiled it).
+        outside of exception handlers. From the first entry on, `code` describes the newest entry. It has four keys:
+        `compiled_code_`, the linked code object; `phase_`, the names of its kernels, "" without one; `guard_`, a text;
+        `call_count_`, the calls that it has served, with the call that compiled it.
 
     Example:
         >>> get_code_extra(len) is None

@@ -232,8 +232,8 @@ class _Attempt:
 def capture(request: CaptureRequest) -> Capture:
     """Capture a function for one call.
 
-    Another attempt follows one that must split a block, has met a hint, a new sample or a range to unroll, or has used
-    up its budget.
+    Another attempt follows one that must split a block, or has used up its budget. So it does if the attempt has met a
+    hint, a new sample or a range to unroll.
     """
     attempt = _Attempt(request)
     while True:

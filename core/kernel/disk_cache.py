@@ -3,8 +3,8 @@
 The process runs the machine code that it reads. So it never reads a file or folder that another user owns, may write
 to, or may replace (file_ownership.py). A damaged file is not used: its kernel is compiled again and the file replaced.
 
-A file appears complete, by a rename, so readers and writers need no lock. The removal of the oldest files takes one,
-and so does a process that compiles a kernel, so that others wait for its file (compile_lock.py).
+A file appears complete, by a rename, so readers and writers need no lock. The removal of the oldest files takes one. So
+does a process that compiles a kernel; others wait for its file (compile_lock.py).
 
 Folders that an administrator fills are read, too, and never written: those of PIJIT_SHARED_CACHE_DIRS, whose files
 may also belong to root. An error here must never make a call fail. Each kind of error is noted once in the log

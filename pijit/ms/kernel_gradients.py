@@ -81,8 +81,8 @@ class KernelGradients:
 
 
 class _GradientKernels:
-    """The kernels of one function or cell, for one number of arguments and auxiliary results, with a seed or without
-    one, and for one choice of differentiated arguments and parameters."""
+    """The kernels of one function or cell. They are for one number of arguments and auxiliary results, with a seed or
+    without one, and for one choice of differentiated arguments and parameters."""
 
     def __init__(self, count: int, aux: int, has_seed: bool, show: Optional[Callable[[Any], None]] = None) -> None:
         from pijit.gradient_kernels import GradientKernels  # which needs the extension modules

@@ -23,9 +23,9 @@ class UnrollRanges(Exception):
 class RangeUnrolling:
     """Which short loops one capture unrolls.
 
-    Loops over ranges of constants are unrolled together. Loops with a length that follows from lengths of arrays, or
-    from numbers from outside, are unrolled one after the other, from the last one before the place that needs it. So
-    other loops stay loops. If the place still needs a constant when all are unrolled, they become loops again.
+    Loops over ranges of constants are unrolled together. The length of other loops follows from lengths of arrays, or
+    from numbers from outside. They are unrolled one after the other, from the last one before the place that needs it.
+    So other loops stay loops. If the place still needs a constant when all are unrolled, they become loops again.
 
     Attributes:
         on: loops over ranges of constants are unrolled.

@@ -203,8 +203,10 @@ def write_ufunc(emitter: KernelEmitter, op: Op) -> None:
 
 def _computed_in_place(emitter: KernelEmitter, op: Op, operands: List[_LoopOperand],
                        shape: List[Operand]) -> Optional[ArrayVariable]:
-    """The results in the memory of an operand that is dead afterwards, or inside a tiled or skewed loop in that for a
-    block of rows; else None."""
+    """The results in memory that is there already, or None.
+
+    It is the memory of an operand that is dead afterwards, or in a tiled or skewed loop that for a block of rows.
+    """
     array = reused(emitter, op, shape) or emitter.blocking.prepared(result_of(op), shape)
     if array is not None:
         address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(shape)))

@@ -1,7 +1,7 @@
 """LLVM's passes on a module; an assertion of LLVM that fails ends the compilation, not the process.
 
 llvmlite's LLVM is built with assertions. LLVM 20 to 22 have two cost models of loop vectorisation, and assert that both
-choose the same width, which is not true of all loops (llvm/llvm-project#190838 removes the older one). Called by
+choose the same width. That is not true of all loops (llvm/llvm-project#190838 removes the older model). Called by
 codegen.py, which compiles such a kernel again without loop vectorisation.
 """
 

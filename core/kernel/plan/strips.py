@@ -1,6 +1,6 @@
 """Speculative strips: which loops may run without floating-point checks and be repeated if a flag was raised.
 
-Such a loop has many iterations between two polls (graph/passes/strip_mining.py) and changes nothing except array
+Such a loop has many iterations between two polls (graph/passes/strip_mining.py). It changes nothing except array
 elements whose indices are affine in its counter. emit/stores/speculative_strips.py writes both versions of the loop.
 """
 

@@ -9,10 +9,9 @@
  *   an internal error (a bad payload)                               ->  the function itself, and a report
  *   an exception from on_miss                                       ->  raised in the caller of the function
  *
- * A *record* on the thread's list stands for each run of a hidden function. Code that does not begin at the
- * function's start begins with a call of `arrive`, which returns the values that the newest record has for it.
- * Launchers ask for that record as well: it tells whether the answer that a kernel has left is for them
- * (hand_over.c).
+ * A *record* on the thread's list stands for each run of a hidden function. Code that starts in the middle of the
+ * function begins with a call of `arrive`. That returns the values that the newest record has for it. Launchers ask for
+ * that record as well: it tells whether the answer that a kernel has left is for them (hand_over.c).
  *
  * All state belongs to the process and is guarded by the GIL, except `here`, which belongs to the thread. */
 #define _GNU_SOURCE /* pthread_getattr_np */

@@ -3,8 +3,8 @@
 With two levels, a loop of n iterations saves its state at each k-th one, where k is about the square root of n. The
 backward part goes from the last interval to the first. It runs the loop's body again from the checkpoint of an
 interval, and saves what the iterations of the interval need. So about 2 k rows are in memory instead of n, for a second
-run of the loop. If the body is arithmetic on elements, k is smaller where that has the rows of an interval in the
-second cache, and all checkpoints in a part of the last one.
+run of the loop. If the body is arithmetic on elements, k may be smaller: if the rows of an interval then fit into the
+second cache, and all checkpoints into a part of the last one.
 
 With three levels, k is about the cube root of n, and the loop saves its state at each k * k-th iteration. Its intervals
 save checkpoints in turn: 3 k rows, for a third run of the loop. The method is that of A. Griewank and A. Walther,

@@ -1,7 +1,7 @@
 /* Profiles: the runs of kernels and their time, counted for each launcher while profiling is on.
  *
- * A span is a call or a kernel run whose time is taken. Its own time is without that of the spans inside it, so the own
- * times of all spans add up to the time of the outermost ones. Each thread has its own spans. */
+ * A span is a call or a kernel run whose time is taken. Its own time leaves out the spans inside it. So the own times
+ * of all spans add up to the time of the outermost ones. Each thread has its own spans. */
 #ifndef PIJIT_LAUNCHER_TIMING_KERNEL_PROFILE_H
 #define PIJIT_LAUNCHER_TIMING_KERNEL_PROFILE_H
 
