@@ -1,6 +1,6 @@
 """Records of captures: plain data that `pijit.explain`, the dumps and the tests read.
 
-`pipeline` and `exit_counts` create them.
+`pipeline` and `exit_counts` create them. A record must keep no object of the user.
 """
 
 from __future__ import annotations

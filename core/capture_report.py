@@ -1,6 +1,6 @@
 """Reports of a capture: records of its segments and breaks, and the texts that `print_after_all` shows.
 
-`pipeline` makes a record for each entry.
+`pipeline` makes a record for each entry. It must compile nothing: texts are made on demand.
 """
 
 from __future__ import annotations

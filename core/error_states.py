@@ -2,7 +2,7 @@
 
 `pijit/gradient_kernels.py` and `core/native/function/gradients/joint_dispatch.c` enter them. `np.errstate` takes longer
 than a small kernel. From NumPy 2.0 on the state is an immutable object in a context variable, so the states that follow
-from it are made once.
+from it are made once. They must leave the caller's state as it was.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Names of kernels: `f_1` is the first kernel of `f`, with the short name `k1` in all reports.
 
-`pipeline` numbers the graphs after each capture.
-The numbers are assigned before anything is compiled, so the option `interpret` means the same kernel in each run.
+`pipeline` numbers the graphs after each capture. The numbers are assigned before anything is compiled, so the option
+`interpret` means the same kernel in each run. `core/pipeline.py` calls it. It must number kernels before one is
+compiled.
 """
 
 from __future__ import annotations

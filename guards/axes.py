@@ -1,4 +1,7 @@
-"""Guards on the lengths of axes of arrays."""
+"""Guards on the lengths of axes of arrays.
+
+Capture makes them, and `pijit.checking` does. They must read nothing but the array's shape.
+"""
 
 from __future__ import annotations
 

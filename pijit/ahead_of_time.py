@@ -1,4 +1,7 @@
-"""`pijit.warmup`: compile a jitted function for given arguments before its first call."""
+"""`pijit.warmup`: compile a jitted function for given arguments before its first call.
+
+`pijit` exports it. It must not call the function, and writes nothing to arguments.
+"""
 
 from __future__ import annotations
 

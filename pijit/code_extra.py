@@ -1,4 +1,7 @@
-"""`pijit.get_code_extra`: the state of a jitted function as plain data, for tests and tools."""
+"""`pijit.get_code_extra`: the state of a jitted function as plain data, for tests and tools.
+
+`pijit` exports it. It must not capture or compile.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Run-time switches: `disable` (for a function or a block), `stance` (for the process), and `reset`."""
+"""Run-time switches: `disable` (for a function or a block), `stance` (for the process), and `reset`.
+
+`pijit` exports them. They must not capture or compile.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 `copy.deepcopy` gives each array its own memory, so `f(x, x[1:])` on deep copies is a different program. Here the memory
 of the arrays is copied once, and each array becomes the same view of the copy. Everything else is left to
-`copy.deepcopy`, which finds the arrays in its memo.
+`copy.deepcopy`, which finds the arrays in its memo. `pijit.differential` calls it. It must not change the objects that
+it copies.
 """
 
 from __future__ import annotations

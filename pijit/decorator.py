@@ -1,4 +1,7 @@
-"""`jit`: validates its arguments and decides which functions to wrap; `pijit.function` defines the wrapper."""
+"""`jit`: validates its arguments and decides which functions to wrap; `pijit.function` defines the wrapper.
+
+`pijit` exports it. It must work on Pythons that the compiler does not support.
+"""
 
 from __future__ import annotations
 

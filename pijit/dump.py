@@ -1,4 +1,7 @@
-"""`pijit.dump`: writes the texts of `print_after_all` to files."""
+"""`pijit.dump`: writes the texts of `print_after_all` to files.
+
+`pijit` exports it. It writes no file outside of the given folder.
+"""
 
 from __future__ import annotations
 

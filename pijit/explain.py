@@ -1,4 +1,7 @@
-"""`pijit.explain`: reports which code became kernels, which stayed bytecode, and why."""
+"""`pijit.explain`: reports which code became kernels, which stayed bytecode, and why.
+
+`pijit` exports it, and the command line calls it. It must not change a record.
+"""
 
 from __future__ import annotations
 

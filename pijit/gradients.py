@@ -1,4 +1,7 @@
-"""Gradients of plain NumPy functions: `grad`, `value_and_grad`, `vjp`, and functions that control them."""
+"""Gradients of plain NumPy functions: `grad`, `value_and_grad`, `vjp`, and functions that control them.
+
+`pijit` exports them. They must not change the function that they differentiate.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`hash_args`: values on which a function depends; when one changes, the function is captured again."""
+"""`hash_args`: values on which a function depends; when one changes, the function is captured again.
+
+`pijit.decorator` and `pijit.function` call it. It must not change the values.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`pijit.info`: statistics of a jitted function."""
+"""`pijit.info`: statistics of a jitted function.
+
+`pijit` exports it. It must not capture or compile.
+"""
 
 from __future__ import annotations
 

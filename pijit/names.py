@@ -1,4 +1,7 @@
-"""Text for messages: suggestions for unknown names, and counts with their nouns."""
+"""Text for messages: suggestions for unknown names, and counts with their nouns.
+
+Commands, options and reports use it. It must import nothing of the compiler.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`input_signature`: descriptions of arguments, and examples that match them. `pijit.checking` checks calls."""
+"""`input_signature`: descriptions of arguments, and examples that match them. `pijit.checking` checks calls.
+
+It must not call user code.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """An entry: linked code, the guards under which it holds, and its reports.
 
-`core.pipeline` makes entries. `core.function_state` keeps them, and notes the results of their timing.
+`core.pipeline` makes entries. `core.function_state` keeps them, and notes the results of their timing. It must not
+decide when an entry is made or dropped.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Random draws: methods of random generators that draw one number, or an array of them.
 
-Kernels draw with the generators' own code.
+Kernels draw with the generators' own code. Capture, `graph/reverse` and the kernels read the table. It must not draw a
+number.
 """
 
 from __future__ import annotations

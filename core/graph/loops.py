@@ -1,4 +1,7 @@
-"""Natural loops of a graph: header, blocks, entry edges and back edges."""
+"""Natural loops of a graph: header, blocks, entry edges and back edges.
+
+Passes, fusion and `graph/reverse` use it. It must not change the graph.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Graphs as text, one line per operation.
 
-The text is part of a kernel's key (kernel_key.py), and is stable enough for golden tests.
+The text is part of a kernel's key (kernel_key.py), and is stable enough for golden tests. Reports, keys of kernels, the
+verifier and the tests use it. It must print all that a key depends on.
 """
 
 from __future__ import annotations

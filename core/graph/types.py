@@ -1,4 +1,7 @@
-"""Types of values in a graph: scalars, arrays, objects, iterators, and raw machine words."""
+"""Types of values in a graph: scalars, arrays, objects, iterators, and raw machine words.
+
+Capture, graphs and the kernel compiler use it. It must not know abstract values or LLVM.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The exceptions of the kernel compiler."""
+"""The exceptions of the kernel compiler.
+
+All modules of `kernel` raise them. They must not reach the user.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Symbols: the names by which machine code refers to libm functions, tables of ufunc loops and other addresses.
 
 A name is resolved when the code is linked. So machine code from the disk cache gets the addresses of its own process.
+The emitter names them, and `llvm/codegen.py` registers their addresses. Two meanings must never have one name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Memory budget of a tape: a limit that the user sets, or a fraction of the free memory."""
+"""Memory budget of a tape: a limit that the user sets, or a fraction of the free memory.
+
+`tape` and `pijit/gradient_kernels.py` ask it. It must not free memory.
+"""
 
 from __future__ import annotations
 

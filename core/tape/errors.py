@@ -1,4 +1,7 @@
-"""Errors and warnings of gradients; each has a reason of the table in `pijit.core.reasons`."""
+"""Errors and warnings of gradients; each has a reason of the table in `pijit.core.reasons`.
+
+The modules of `tape` and `pijit.gradients` raise them. A gradient must never be wrong instead.
+"""
 
 from __future__ import annotations
 

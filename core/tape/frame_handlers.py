@@ -1,4 +1,7 @@
-"""Recorded versions of callees that inspect the frame of their caller, and of class statements."""
+"""Recorded versions of callees that inspect the frame of their caller, and of class statements.
+
+`calls` finds them in the table of handlers. They must look for the frame of the program, not for one of the tape.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Arguments of a gradient call: the leaves to differentiate, and the gradient in the argument's structure."""
+"""Arguments of a gradient call: the leaves to differentiate, and the gradient in the argument's structure.
+
+`differentiate` calls it. It must put the caller's objects back.
+"""
 
 from __future__ import annotations
 

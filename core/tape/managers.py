@@ -1,4 +1,7 @@
-"""Context managers in rewritten bytecode: `__enter__` and `__exit__` in Python are called through the tape."""
+"""Context managers in rewritten bytecode: `__enter__` and `__exit__` in Python are called through the tape.
+
+`instrument` has its functions as helpers. They must do what the with statement does.
+"""
 
 from __future__ import annotations
 

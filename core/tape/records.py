@@ -1,4 +1,7 @@
-"""Records of the tape: how the adjoint of a result contributes to the adjoints of the operands."""
+"""Records of the tape: how the adjoint of a result contributes to the adjoints of the operands.
+
+`operations`, `handlers` and `calls` append them. They must not change the program's values.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The stack of tapes that record in this thread, the outermost first."""
+"""The stack of tapes that record in this thread, the outermost first.
+
+The modules of `tape` and `pijit.ms` ask it. It must not be shared between threads.
+"""
 
 from __future__ import annotations
 

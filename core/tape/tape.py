@@ -1,4 +1,7 @@
-"""The tape: active values, the records of their operations, and the backward sweep."""
+"""The tape: active values, the records of their operations, and the backward sweep.
+
+`differentiate` and `pijit.gradients` use it. It must not change the program's values.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`python -m pijit bisect`: finds a kernel with wrong results by running a program with fewer and fewer kernels."""
+"""`python -m pijit bisect`: finds a kernel with wrong results by running a program with fewer and fewer kernels.
+
+`pijit.cli.commands` runs it. It must import nothing of the program: each run is a process of its own.
+"""
 
 from __future__ import annotations
 

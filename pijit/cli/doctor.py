@@ -1,4 +1,7 @@
-"""`python -m pijit doctor`: checks whether the requirements of pijit are fulfilled."""
+"""`python -m pijit doctor`: checks whether the requirements of pijit are fulfilled.
+
+`pijit.cli.commands` runs it. It must change no setting of the user.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`python -m pijit cache`, and the archive of `python -m pijit compile`: the kernels on disk, as files for people."""
+"""`python -m pijit cache`, and the archive of `python -m pijit compile`: the kernels on disk, as files for people.
+
+`pijit.cli.commands` runs it. It must not trust a file that `core/kernel/kernel_archive.py` refuses.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Report of `explain` on a gradient: the source, the recorded lines, and the places where derivatives are cut."""
+"""Report of `explain` on a gradient: the source, the recorded lines, and the places where derivatives are cut.
+
+The gradient functions of `pijit` and `pijit.ms` make it. It must not differentiate.
+"""
 
 from __future__ import annotations
 

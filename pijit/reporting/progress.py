@@ -1,4 +1,7 @@
-"""Progress line on a terminal during long compilations; requires tqdm."""
+"""Progress line on a terminal during long compilations; requires tqdm.
+
+`pijit.cli.commands` starts it. It must print nothing if the output is no terminal.
+"""
 
 from __future__ import annotations
 

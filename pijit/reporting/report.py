@@ -1,4 +1,7 @@
-"""`Report`, the result of `pijit.explain`: available as text, HTML and picture."""
+"""`Report`, the result of `pijit.explain`: available as text, HTML and picture.
+
+`pijit.explain` makes it. It must not capture: it reads records.
+"""
 
 from __future__ import annotations
 

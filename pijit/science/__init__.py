@@ -1,1 +1,4 @@
-"""Functions for libraries of scientific computing: callbacks of SciPy."""
+"""Functions for libraries of scientific computing: callbacks of SciPy.
+
+`pijit` exports its function. An import of pijit must not import SciPy.
+"""

@@ -1,6 +1,7 @@
 """`JitConfig`: the type of the options that `jit` takes as `jit_config`, for type checkers and editors.
 
 It is a dict with known keys; other dicts are accepted as well. The texts are those of the table in `pijit.options`.
+`pijit.decorator` names it in annotations. It must list each option of that table.
 """
 
 from __future__ import annotations

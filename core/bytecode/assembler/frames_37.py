@@ -1,6 +1,7 @@
 """Operand stacks and block stacks of exits, and of code that starts in the middle, on CPython 3.7 to 3.10.
 
 Try statements, with statements and loops of CPython 3.7 have entries on a block stack, which instructions push and pop.
+`emit` selects it. Later versions must not import it.
 """
 
 from __future__ import annotations

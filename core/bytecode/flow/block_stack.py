@@ -1,4 +1,7 @@
-"""Block stacks of try and with statements, and the result of control-flow tracing; common to all versions."""
+"""Block stacks of try and with statements, and the result of control-flow tracing; common to all versions.
+
+`control_flow` and capture use it. It must not depend on the version of CPython.
+"""
 
 import sys
 from typing import Dict, List, Optional, Tuple

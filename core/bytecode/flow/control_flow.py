@@ -2,6 +2,9 @@
 
 Attributes:
     trace_flow: traces the flow of a function on the running version.
+
+The analyses, the assembler and capture use it. It selects the module of the running version and has no rules of its
+own.
 """
 
 import sys

@@ -1,8 +1,8 @@
 """Control flow on CPython 3.11 and later, from the exception table instead of a block stack.
 
-Functions have to be in normal form.
-The table has one entry for an instruction: the innermost handler. The nesting of blocks follows from the entries that
-cover the first instructions of handlers.
+Functions have to be in normal form. The table has one entry for an instruction: the innermost handler. The nesting of
+blocks follows from the entries that cover the first instructions of handlers. `control_flow` selects it. Earlier
+versions must not import it.
 """
 
 from __future__ import annotations

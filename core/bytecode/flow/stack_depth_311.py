@@ -1,6 +1,6 @@
 """The maximal depth of the operand stack on CPython 3.11 and later.
 
-The encoder computes `co_stacksize` with it.
+The encoder computes `co_stacksize` with it. It must count as CPython's compiler does.
 """
 
 import dis

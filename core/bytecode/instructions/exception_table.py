@@ -1,8 +1,8 @@
 """The exception table of CPython 3.11 and later: it maps ranges of instructions to handlers.
 
-`co_exceptiontable` is a sequence of entries. An entry has four numbers: start, length, target, and depth with a flag.
-A number has digits of 6 bits, the highest first. Bit 6 says that another digit follows.
-Bit 7 marks the first byte of an entry.
+`co_exceptiontable` is a sequence of entries. An entry has four numbers: start, length, target, and depth with a flag. A
+number has digits of 6 bits, the highest first. Bit 6 says that another digit follows. Bit 7 marks the first byte of an
+entry. The codec, the control flow and the verification use it. It knows no instructions, only their positions.
 """
 
 from typing import Iterable, List, Tuple

@@ -1,8 +1,9 @@
 """The location table of CPython 3.11 and later: lines and columns of each code unit.
 
 An entry of `co_linetable` describes 1 to 8 units. Bit 7 of its first byte is set. The next 4 bits are the kind of the
-entry, the low 3 bits the number of units less 1. Lines are stored as differences from the previous entry.
-Numbers have digits of 6 bits, the lowest first; bit 6 says that another digit follows.
+entry, the low 3 bits the number of units less 1. Lines are stored as differences from the previous entry. Numbers have
+digits of 6 bits, the lowest first; bit 6 says that another digit follows. The codec uses it. It must keep each
+position, because tracebacks show them.
 """
 
 import sys

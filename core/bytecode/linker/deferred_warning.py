@@ -5,6 +5,8 @@ the reporter with the tuple, on the operation's line, and gets the array::
 
     LOAD_CONST <reporter>; ROT_TWO; CALL_FUNCTION 1
     JUMP_ABSOLUTE <after the operation>
+
+The linker and the exits of graphs use it. It must not change the array.
 """
 
 from __future__ import annotations

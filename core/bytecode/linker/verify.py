@@ -1,6 +1,7 @@
 """Verification of linked code before it is installed, with the `bytecode` library as second decoder.
 
-The option `check` and the strict switch request it. The library is imported on first use.
+The option `check` and the strict switch request it. The library is imported on first use. `entries/linked_code.py`
+calls it. It must not change the code.
 """
 
 from __future__ import annotations

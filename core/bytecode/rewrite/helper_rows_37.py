@@ -1,4 +1,7 @@
-"""Rows of the instructions of CPython 3.7 to 3.10 that become helper calls."""
+"""Rows of the instructions of CPython 3.7 to 3.10 that become helper calls.
+
+`instrument` selects it. A row must leave on the stack what the instruction leaves.
+"""
 
 from __future__ import annotations
 

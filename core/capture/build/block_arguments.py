@@ -1,4 +1,7 @@
-"""Block parameters and arguments: the SSA values that carry an abstract value from one block to the next."""
+"""Block parameters and arguments: the SSA values that carry an abstract value from one block to the next.
+
+`graph_builder` calls it. It decides no types: the analysis has found them.
+"""
 
 from __future__ import annotations
 

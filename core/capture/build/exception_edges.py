@@ -1,6 +1,7 @@
 """Exception edges: a kernel that predicts an exception jumps to the local handler that catches it.
 
-`interpreter/exceptions.py` finds these edges; this module builds them.
+`interpreter/exceptions.py` finds these edges; this module builds them. `graph_builder` calls it. It must not predict
+exceptions: the models do.
 """
 
 from __future__ import annotations

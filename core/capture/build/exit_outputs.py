@@ -1,4 +1,7 @@
-"""Values that exits pass to bytecode: how an exit passes a value, by the value's class."""
+"""Values that exits pass to bytecode: how an exit passes a value, by the value's class.
+
+`exits` asks it. It must not decide which values leave.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Inlining into a graph: builds the body of a callee into the graph of its caller.
 
-The callee's side exits are those of the call, or lead into the middle of the callee after an effect.
+The callee's side exits are those of the call, or lead into the middle of the callee after an effect. The inliner calls
+it. It must not decide whether a call is inlined.
 """
 
 from __future__ import annotations

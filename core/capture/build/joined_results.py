@@ -1,4 +1,7 @@
-"""Results of an inlined call: one value for the results of all returning paths, by the class of the joined result."""
+"""Results of an inlined call: one value for the results of all returning paths, by the class of the joined result.
+
+`inlined_graph` calls it. It must not join results of incompatible types; see `state/return_kinds.py`.
+"""
 
 from __future__ import annotations
 

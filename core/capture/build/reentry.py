@@ -1,4 +1,7 @@
-"""Re-entries: graphs that resume a loop. They count iterations, which measures what a re-entry is worth."""
+"""Re-entries: graphs that resume a loop. They count iterations, which measures what a re-entry is worth.
+
+The driver builds them. A re-entry must start at the header of a loop.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Captured segments: the result of building a region: its graph, its inputs and the facts it relies on."""
+"""Captured segments: the result of building a region: its graph, its inputs and the facts it relies on.
+
+`graph_builder` makes them; the driver and `core/pipeline.py` read them. It must not decide anything.
+"""
 
 from __future__ import annotations
 

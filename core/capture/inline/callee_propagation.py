@@ -1,4 +1,7 @@
-"""Type propagation in inlined callees: a return ends a path with an outcome, and an exception may leave the callee."""
+"""Type propagation in inlined callees: a return ends a path with an outcome, and an exception may leave the callee.
+
+The inliner runs it. It records no operations.
+"""
 
 from __future__ import annotations
 

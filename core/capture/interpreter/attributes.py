@@ -1,4 +1,7 @@
-"""Attribute reads: LOAD_ATTR and LOAD_METHOD on arrays, modules, classes and guarded objects."""
+"""Attribute reads: LOAD_ATTR and LOAD_METHOD on arrays, modules, classes and guarded objects.
+
+The dispatch table of `interpreter` has its functions. They must run no code of the user.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Comparisons and jumps, and the blocks of try statements, which exits restore."""
+"""Comparisons and jumps, and the blocks of try statements, which exits restore.
+
+The dispatch table of `interpreter` has its functions. They must not choose a path by a value that a guard does not
+cover.
+"""
 
 from __future__ import annotations
 

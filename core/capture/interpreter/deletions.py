@@ -1,4 +1,7 @@
-"""Deletion of items, attributes, globals and closure variables: like stores, at once and in program order."""
+"""Deletion of items, attributes, globals and closure variables: like stores, at once and in program order.
+
+The dispatch table of `interpreter` has its functions. A deletion that could fail must leave before it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Instructions of f-strings: format a value, convert it, join the parts."""
+"""Instructions of f-strings: format a value, convert it, join the parts.
+
+The dispatch table of `interpreter` has its functions. They must run no `__format__` of the user.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Instructions that make functions: closures, and functions that are called where they are made."""
+"""Instructions that make functions: closures, and functions that are called where they are made.
+
+The dispatch table of `interpreter` has its functions. They must not make a function while code is captured.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Loops: GET_ITER and FOR_ITER on iterators that kernels can step."""
+"""Loops: GET_ITER and FOR_ITER on iterators that kernels can step.
+
+The dispatch table of `interpreter` has its functions. They must run no iterator.
+"""
 
 from __future__ import annotations
 

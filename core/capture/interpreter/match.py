@@ -1,4 +1,7 @@
-"""Pattern matching: the opcodes of ``match`` statements, decided by the class of the subject."""
+"""Pattern matching: the opcodes of ``match`` statements, decided by the class of the subject.
+
+The dispatch table of `interpreter` has its functions. They must run no code of the subject's class.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Subscripts: basic indexing and slicing of arrays, items of containers, element and slice stores."""
+"""Subscripts: basic indexing and slicing of arrays, items of containers, element and slice stores.
+
+The dispatch table of `interpreter` has its functions. The meaning of a subscript is in the models, not here.
+"""
 
 from __future__ import annotations
 

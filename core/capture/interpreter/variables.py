@@ -1,4 +1,7 @@
-"""Constants and variables: LOAD_* and STORE_* of locals, globals and cells."""
+"""Constants and variables: LOAD_* and STORE_* of locals, globals and cells.
+
+The dispatch table of `interpreter` has its functions. They must not read a variable that may be unbound.
+"""
 
 from __future__ import annotations
 

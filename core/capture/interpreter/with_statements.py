@@ -1,4 +1,7 @@
-"""The instruction that enters a with statement; `models/stdlib/context_managers.py` models the managers."""
+"""The instruction that enters a with statement; `models/stdlib/context_managers.py` models the managers.
+
+The dispatch table of `interpreter` has its function. It must not enter a manager.
+"""
 
 from __future__ import annotations
 

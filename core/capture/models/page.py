@@ -1,4 +1,7 @@
-"""The documentation page docs/models.md, generated from the registry of models."""
+"""The documentation page docs/models.md, generated from the registry of models.
+
+`python -m pijit models` prints it. It must have no list of its own.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Block versions: basic blocks specialised by the types at their start.
 
-`analysis/fixpoint.py` finds them. See docs/design.md, lazy basic block versioning.
+`analysis/fixpoint.py` finds them. See docs/design.md, lazy basic block versioning. It must not decide when a block gets
+another version.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The abstract frame: locals and operand stack before an instruction, and their join where paths meet.
 
 It also invalidates or weakens container contents where code may have changed them. Analysis, interpreter and models use
-it.
+it. It must not emit operations.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Effects of uncaptured instructions on the abstract state: stack items popped, and values invalidated.
 
 They are applied to each instruction that stays bytecode. The tables cover the opcodes of all supported CPython
-versions.
+versions. The analysis and the graph builder call it. It must not miss an effect: where it is unsure, it invalidates.
 """
 
 from __future__ import annotations

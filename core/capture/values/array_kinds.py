@@ -1,4 +1,7 @@
-"""Array types: whether kernels support an array, and its graph type."""
+"""Array types: whether kernels support an array, and its graph type.
+
+The lattice, the models of arrays and the hints ask here. It must not decide by an array's contents.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Abstract values: the base class, and composites, which stand for immutable objects with known parts.
 
-The concrete classes of the lattice are in `lattice.py`.
+The concrete classes of the lattice are in `lattice.py`. All of `capture` uses it. It must not import a concrete class.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tables by the class of an abstract value: what layers above do with a value, where a method would know too much.
 
-Interpreter and graph builder look up ``table[type(value)]``.
+Interpreter and graph builder look up ``table[type(value)]``. It must not know a class of values.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Handlers of calls: their type, the check of argument counts, and arguments that are constants.
 
-A handler takes the interpreter, the positional arguments and the keyword arguments; it returns the abstract result.
+A handler takes the interpreter, the positional arguments and the keyword arguments; it returns the abstract result. All
+models use it. It must not know a certain function.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Suspended generators, ``map`` and ``filter`` objects as abstract values, as a loop over them needs."""
+"""Suspended generators, ``map`` and ``filter`` objects as abstract values, as a loop over them needs.
+
+Models of iteration make them; the exits hand them out. It must not step a generator.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Constants, objects from outside of the captured code, and tuples of known items."""
+"""Constants, objects from outside of the captured code, and tuples of known items.
+
+`lattice` lists them with the others. A value here must not copy the object that it stands for.
+"""
 
 from __future__ import annotations
 

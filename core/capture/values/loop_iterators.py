@@ -1,4 +1,7 @@
-"""Ranges and iterators: those that kernels step, and those over containers of known items."""
+"""Ranges and iterators: those that kernels step, and those over containers of known items.
+
+`lattice` lists them with the others. They must not step an iterator of the program.
+"""
 
 from __future__ import annotations
 

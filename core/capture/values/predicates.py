@@ -1,6 +1,7 @@
 """Predicates: facts about a value beyond its type. Each becomes a guard on the path to the value.
 
-Interpreter and models note them where a capture depends on such a fact.
+Interpreter and models note them where a capture depends on such a fact. They must be checkable without code of the
+user.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Provenance: the starts of the paths by which a segment fetches its input values."""
+"""Provenance: the starts of the paths by which a segment fetches its input values.
+
+Interpreter, models and graph builder use it. A path must not hold the value that it leads to.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Typed values: numbers, arrays and objects that one SSA value carries, and containers of known items."""
+"""Typed values: numbers, arrays and objects that one SSA value carries, and containers of known items.
+
+`lattice` lists them with the others. They must not know how a value is computed.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Virtual objects: objects whose allocation is deferred (escape analysis, scalar replacement).
 
 A virtual object stands for the object in all variables that hold it and knows the values of its attributes. The object
-is allocated where it escapes or where a kernel exits.
+is allocated where it escapes or where a kernel exits. Models of objects make them; the graph builder passes and
+allocates them. It must not emit operations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Derivatives of NumPy's functions: one table of rules, written as NumPy code."""
+"""Derivatives of NumPy's functions: one table of rules, written as NumPy code.
+
+The tape and `graph/reverse` call the rules. A rule must not change its operands.
+"""
 
 from pijit.core.graph.derivatives import (
     elementwise,  # noqa: F401

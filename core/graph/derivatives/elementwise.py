@@ -1,7 +1,8 @@
 """Derivatives of NumPy's float ufuncs and of the functions of `math`.
 
 For complex operands the tape passes conjugates of the operands and the result. A function that is real on the real axis
-has f(conj(z)) = conj(f(z)). So the same rule then gives the product with the conjugated partial.
+has f(conj(z)) = conj(f(z)). So the same rule then gives the product with the conjugated partial. `derivatives` imports
+it. A rule must be plain NumPy code.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Derivatives of `numpy.linalg`: the textbook adjoints.
 
 Source: M. Giles, "An extended collection of matrix derivative results", 2008, unless a rule names another one.
+`derivatives` imports it. A rule must be plain NumPy code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The documentation page docs/derivatives.md, generated from the table of derivatives."""
+"""The documentation page docs/derivatives.md, generated from the table of derivatives.
+
+`python -m pijit derivatives` prints it. It must have no list of its own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Derivatives of products of vectors and matrices, of einsum and of convolutions."""
+"""Derivatives of products of vectors and matrices, of einsum and of convolutions.
+
+`derivatives` imports it. A rule must be plain NumPy code.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Derivatives of reductions, scans and order statistics."""
+"""Derivatives of reductions, scans and order statistics.
+
+`derivatives` imports it. A rule must be plain NumPy code.
+"""
 
 from __future__ import annotations
 

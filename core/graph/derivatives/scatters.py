@@ -1,6 +1,7 @@
 """Derivatives of scatters: copies of arrays with other elements at places that index arrays select.
 
-The adjoint of the array comes first, then that of the values.
+The adjoint of the array comes first, then that of the values. `derivatives` imports it. A rule must not change its
+operands.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Derivatives of `numpy.fft`: the transforms are linear, so each adjoint is a transform again."""
+"""Derivatives of `numpy.fft`: the transforms are linear, so each adjoint is a transform again.
+
+`derivatives` imports it. A rule must be plain NumPy code.
+"""
 
 from __future__ import annotations
 

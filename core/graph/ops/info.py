@@ -1,4 +1,7 @@
-"""The columns of the table of operations."""
+"""The columns of the table of operations.
+
+The other modules of the package use it. It must name no operation.
+"""
 
 from __future__ import annotations
 

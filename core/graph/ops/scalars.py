@@ -1,6 +1,7 @@
 """Operations on scalars, and the control operations.
 
-Scalar operands of one operation already have the same type (explicit ``cast`` operations come before it).
+Scalar operands of one operation already have the same type (explicit ``cast`` operations come before it). `ops`
+collects the rows. Nothing else may import them from here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Adjoints: for each operation, the rule that gives the adjoints of its operands.
 
 The rules are those of the tape (`graph/derivatives`), called with the same values, so that both have the same bits.
+`backward` and `needs` ask it. It must not write code.
 """
 
 from __future__ import annotations

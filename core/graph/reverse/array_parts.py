@@ -1,4 +1,7 @@
-"""Parts of arrays in the statements of a joint function: slices with literal ends along each axis."""
+"""Parts of arrays in the statements of a joint function: slices with literal ends along each axis.
+
+The modules that change such statements use it. It must not guess a part that it cannot read.
+"""
 
 from __future__ import annotations
 

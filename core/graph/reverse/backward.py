@@ -1,7 +1,8 @@
 """The backward part of a joint function: adjoints, added up in the tape's order.
 
 The adjoint of a number is absent until something flows to it. The adjoint of an array begins with zeros, as on the
-tape. While it has fewer elements than the array, broadcasting is left for later.
+tape. While it has fewer elements than the array, broadcasting is left for later. `joint` calls it. It must not add
+terms in another order than the tape.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Code of a joint function: lines, and the names of values and objects.
 
-Arrays that stores write to have another name after each store that keeps the older version.
+Arrays that stores write to have another name after each store that keeps the older version. `sequence`, `backward` and
+`joint` write into it. It must not decide what is written.
 """
 
 from __future__ import annotations

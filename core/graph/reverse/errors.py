@@ -1,4 +1,7 @@
-"""Errors of reversal."""
+"""Errors of reversal.
+
+All modules of the package raise them, and `pijit/gradient_kernels.py` catches them. They must not reach the user.
+"""
 
 from typing import Dict, Optional, Type
 

@@ -1,7 +1,8 @@
 """Joint functions: the value and the gradients of a graph as one NumPy function.
 
 `pijit/gradient_kernels.py` jits it. The forward part repeats the graph's operations. The backward part adds up adjoints
-in the tape's order and by the tape's rules, so that gradients have the tape's bits.
+in the tape's order and by the tape's rules, so that gradients have the tape's bits. `pijit/gradient_kernels.py` calls
+it. It must not run the joint function.
 """
 
 from __future__ import annotations

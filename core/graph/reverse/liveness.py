@@ -1,4 +1,7 @@
-"""Liveness of the variables in the statements of a joint function: live-in variables and dead assignments."""
+"""Liveness of the variables in the statements of a joint function: live-in variables and dead assignments.
+
+`joint`, `loops`, `gather` and `sum_sinking` call it. It must not run the statements.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Regions: a graph as a sequence of operations, guards, counted loops and conditionals.
 
 Reversal goes through a sequence backwards, and through each loop from its last iteration to its first. `structure`
-finds the region of a graph.
+finds the region of a graph. All modules of the package use it. It must not write code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Repeated expressions: what a term of a gathered sum may compute again, instead of reading a stored variable."""
+"""Repeated expressions: what a term of a gathered sum may compute again, instead of reading a stored variable.
+
+`gather` and `code` use it. It must not change a bit of the result.
+"""
 
 from __future__ import annotations
 

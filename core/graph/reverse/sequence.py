@@ -1,7 +1,8 @@
 """Sequences as code: forwards, either in place or so that older versions stay, and backwards.
 
 A sequence is written forwards in one of two ways. *Plain* code does what the program does. *Recorded* code is followed
-by backward code: a store copies its array if the older version is needed, and loops save what they need.
+by backward code: a store copies its array if the older version is needed, and loops save what they need. `joint` and
+`backward` call it. It must not change the program's results.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Names of the variables that describe arrays in kernel source."""
+"""Names of the variables that describe arrays in kernel source.
+
+The modules of `emit` use it. It must not write a line.
+"""
 
 from __future__ import annotations
 

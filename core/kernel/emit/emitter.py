@@ -1,6 +1,7 @@
 """Base class of both emitters: indented lines, the walk over the control tree, and parallel moves.
 
-The numba emitter and the Python emitter derive from `Emitter`. It writes control flow; they write operations.
+The numba emitter and the Python emitter derive from `Emitter`. It writes control flow; they write operations. It must
+not know an operation.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Linear algebra in kernel source: inner loops of generalised ufuncs on raw arrays, and NumPy's dot by its C API.
 
-The numba emitter looks the writers up in GUFUNC_OPERATIONS.
+The numba emitter looks the writers up in GUFUNC_OPERATIONS. `kernel_emitter` has its functions in a table. It must not
+decide how a product runs: `plan/forms/products.py` does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Scans in kernel source: running sums and products, one value after the other, as NumPy computes them."""
+"""Scans in kernel source: running sums and products, one value after the other, as NumPy computes them.
+
+`kernel_emitter` has its functions in a table. It must not change NumPy's order of additions.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A complex number is a pair of two float64 or two float32. intrinsics.py defines an intrinsic. The emitter
 (kernel_emitter.py) offers these names to kernel source. fp_check_intrinsics.py repeats the operations to find their
-flags.
+flags. `intrinsic_table` lists them. They must not reassociate operations.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Intrinsics of exponent bounds: the bound of a number, and the bound of all elements of an array.
 
 The bound ``e`` of a number says that its magnitude is below ``2 ** e``. emit/exponent_bounds.py writes the calls.
+`intrinsic_table` lists them. They must not give a bound below the true one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Codes of floating-point checks, which kernels pass to the intrinsics of fp_check_intrinsics.py."""
+"""Codes of floating-point checks, which kernels pass to the intrinsics of fp_check_intrinsics.py.
+
+The emitter and the intrinsics share them. The module must not import LLVM.
+"""
 
 CODES = {"sum": 0, "product": 1, "quotient": 2, "complex sum": 3, "complex product": 4, "complex quotient": 5}
 SUMS = ("sum", "complex sum")

@@ -1,6 +1,7 @@
 """Exponent bounds: the arrays whose largest exponents a kernel keeps, each in a variable.
 
-emit/exponent_bounds.py writes the scans and the propagation of bounds.
+emit/exponent_bounds.py writes the scans and the propagation of bounds. `kernel_plan` makes them. A bound must never be
+below the true one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Facts about the values and groups of one graph, which all parts of a plan and the emitter read."""
+"""Facts about the values and groups of one graph, which all parts of a plan and the emitter read.
+
+`kernel_plan` makes them. They must not depend on other decisions, except for merged groups.
+"""
 
 from __future__ import annotations
 

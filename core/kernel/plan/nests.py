@@ -1,6 +1,7 @@
 """Loop nests of fused groups: which groups a nest computes, and the steps that it has.
 
-emit/fused_nest.py and emit/stores/inplace_store.py write the nests; llvm/nest/nest.py builds them.
+emit/fused_nest.py and emit/stores/inplace_store.py write the nests; llvm/nest/nest.py builds them. The plans and the
+emitter ask here. It must not write source.
 """
 
 from __future__ import annotations

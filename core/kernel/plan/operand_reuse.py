@@ -1,7 +1,8 @@
 """In-place reuse: which operands a result may be computed into.
 
 NumPy's operators reuse large temporaries, and kernels reuse dead arrays; native/runtime/arrays/elision.h decides at run
-time. emit/array_ops.py writes the words that tell the runtime.
+time. emit/array_ops.py writes the words that tell the runtime. `memory_plan` and `emit/array_ops.py` ask here. It must
+not let a result overwrite a live operand.
 """
 
 from __future__ import annotations

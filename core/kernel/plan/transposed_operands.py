@@ -1,6 +1,7 @@
 """Transposed operands of loop nests: arrays that lie by columns where the other operands lie by rows.
 
 If NumPy combines one with an array in C order, it goes along the rows of that array; the result has C order, too.
+`group_plans` and `nests` ask here. It must not write source.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Runtime of the Python back end: the functions that its kernels call, by the names in NAMES.
 
-Effects on objects are in effects.py. A function raises where a kernel would leave.
+Effects on objects are in effects.py. A function raises where a kernel would leave. They must do what the C functions of
+`native/runtime` do.
 """
 
 from __future__ import annotations

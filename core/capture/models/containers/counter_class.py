@@ -1,4 +1,7 @@
-"""The class Counter: guards on its methods, which the program may replace on the class or on the object."""
+"""The class Counter: guards on its methods, which the program may replace on the class or on the object.
+
+The models of Counters, their items and their methods ask here. It must not call a method of the class.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """``d.popitem()`` and ``s.pop()``: load and check the entry, then remove it.
+
+`catalogue` imports it. No exit may follow the removal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
 """``sorted``: by the runtime, which compares as Python does, or at capture if the order is known.
+
+`catalogue` imports it. It must not capture a sort whose comparisons run code of the user.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Effects on lists, dicts and sets: instructions and methods that change them, done at once."""
+"""Effects on lists, dicts and sets: instructions and methods that change them, done at once.
+
+Instructions that store and delete items call it, and `catalogue` imports it. No exit may follow an effect here.
+"""
 
 from __future__ import annotations
 

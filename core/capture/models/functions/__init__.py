@@ -1,4 +1,4 @@
 """Models of functions as values: callees, closures, partials, recursion, star arguments.
 
-`registry` collects them.
+`registry` collects them. They must not run a function of the program.
 """

@@ -1,4 +1,6 @@
 """Functions that take or make functions: ``functools.reduce``, getters of ``operator``, ``next``.
+
+`catalogue` imports it. It must not run the function that it gets.
 """
 
 from __future__ import annotations

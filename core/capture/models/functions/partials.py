@@ -1,4 +1,6 @@
 """``functools.partial`` objects with known parts, and ``functools.wraps`` of new functions.
+
+`catalogue` imports it. It must not run the function.
 """
 
 from __future__ import annotations

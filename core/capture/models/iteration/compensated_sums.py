@@ -1,6 +1,7 @@
 """Compensated summation: the steps of ``sum`` from CPython 3.12 on.
 
-They are the operations of bytecode/rewrite/compensated_sum.py.
+They are the operations of bytecode/rewrite/compensated_sum.py. `catalogue` imports it. The bits must be those of
+``sum``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Builtins that take all items of an iterable, such as sum, any, min and list; also map and filter.
 
-Each is a loop that is inlined, see `comprehensions`. A step that would raise exits to bytecode, which repeats the
-call.
+Each is a loop that is inlined, see `comprehensions`. A step that would raise exits to bytecode, which repeats the call.
+`catalogue` imports it. It must not change the order of the items.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
 """``np.ndindex`` and ``np.ndenumerate``: nested loops over the axes of a shape.
+
+`catalogue` imports it. It must not run NumPy's iterators.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
 """Builtins that make iterables: range, enumerate, zip, reversed, iter.
+
+`catalogue` imports it. It must not step the iterators.
 """
 
 from __future__ import annotations

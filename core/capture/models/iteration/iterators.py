@@ -1,9 +1,10 @@
 """Native iterators: the parts that Python's iterators consist of, and one step of each.
 
-An iterator is a tree. ``enumerate(zip(x, range(n)))`` is a count, and below it a sequence iterator (an index and
-the array) and a range iterator. A kernel holds the words and arrays of the tree. Where it exits, the iterator
-object is made at its position, or the object that came in is moved there. Called for GET_ITER and FOR_ITER, by the
-models of builtins, and at exits.
+An iterator is a tree. ``enumerate(zip(x, range(n)))`` is a count, and below it a sequence iterator (an index and the
+array) and a range iterator. A kernel holds the words and arrays of the tree. Where it exits, the iterator object is
+made at its position, or the object that came in is moved there. Called for GET_ITER and FOR_ITER, by the models of
+builtins, and at exits. The interpreter, the exits and the models of iteration use it. It must not step an iterator
+while code is captured.
 """
 
 from __future__ import annotations

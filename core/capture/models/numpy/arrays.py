@@ -1,4 +1,6 @@
 """Calls of NumPy's array functions and array methods: constructors, reductions, copies, conversions.
+
+`catalogue` imports it. It must not compute with arrays of the program.
 """
 
 from __future__ import annotations

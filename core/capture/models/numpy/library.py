@@ -1,7 +1,7 @@
 """Calls of NumPy functions that kernels make unchanged; graph/library.py has a row for each function.
 
-The type of the result is found as typing/library_result_types.py says. The kernel checks it and exits where it
-differs.
+The type of the result is found as typing/library_result_types.py says. The kernel checks it and exits where it differs.
+`catalogue` imports it, and other models call it. It must not call a function that has no row.
 """
 
 from __future__ import annotations

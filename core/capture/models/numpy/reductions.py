@@ -1,4 +1,6 @@
 """Calls of NumPy's reductions and statistics on arrays: sums, means, variances, along some axes or all.
+
+`catalogue` imports it. It must not change the order in which NumPy adds.
 """
 
 from __future__ import annotations

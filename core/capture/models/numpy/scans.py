@@ -1,4 +1,6 @@
 """Cumulative sums and products: ``np.cumsum`` and ``np.cumprod``, as functions and as methods.
+
+`catalogue` imports it. It must not change the order in which NumPy adds or multiplies.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
 """Functions and methods that equal an attribute, a subscript or an operation on views of arrays.
+
+`catalogue` imports it. A view must keep the array's memory; where NumPy copies, so must the kernel.
 """
 
 from __future__ import annotations

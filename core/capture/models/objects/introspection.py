@@ -1,4 +1,6 @@
 """Builtins that inspect objects, and methods of dicts, lists and strings: answered under guards.
+
+`catalogue` imports it. It must run no code of the object's class.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Named tuples and other tuple subclasses that captured code makes: virtual objects with fixed items.
 
-The methods that ``collections.namedtuple`` gives its classes are known by their code.
+The methods that ``collections.namedtuple`` gives its classes are known by their code. `catalogue` imports it, and other
+models of tuples call it. It must not run a `__new__` of the user.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
 """Builtins, functions of ``math`` and NumPy's scalar types, called with numbers.
+
+`catalogue` imports it. It must not capture a call whose bits differ from CPython's.
 """
 
 from __future__ import annotations

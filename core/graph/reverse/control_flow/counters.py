@@ -1,4 +1,7 @@
-"""Counters: the induction variable of a loop over a range."""
+"""Counters: the induction variable of a loop over a range.
+
+`structure` asks it. It must not change the graph.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Reachability: the blocks that a block leads to."""
+"""Reachability: the blocks that a block leads to.
+
+The other modules of the package use it. It must not change the graph.
+"""
 
 from __future__ import annotations
 

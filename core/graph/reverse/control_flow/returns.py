@@ -1,4 +1,7 @@
-"""Returns: a graph whose exits leave the function's result at several places gets one block that returns."""
+"""Returns: a graph whose exits leave the function's result at several places gets one block that returns.
+
+`structure` and `specialisation` call it. It must not change a result.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Node splitting: a block that several ways of one conditional lead to is copied for each of them."""
+"""Node splitting: a block that several ways of one conditional lead to is copied for each of them.
+
+`structure` calls it. It must not copy without a limit.
+"""
 
 from __future__ import annotations
 

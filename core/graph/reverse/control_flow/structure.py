@@ -1,7 +1,8 @@
 """Structural analysis: the region of a graph.
 
 A branch becomes a conditional up to its join, the block that postdominates it. A block that several branches of one
-conditional lead to is copied for each of them (node splitting), as in ``if a and b: ... else: ...``.
+conditional lead to is copied for each of them (node splitting), as in ``if a and b: ... else: ...``. `joint` calls it.
+It must not change what the graph computes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The sizes of slices."""
+"""The sizes of slices.
+
+`dims` calls it. It must not take a size for known that depends on a value.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The sizes of axes: numbers and symbols."""
+"""The sizes of axes: numbers and symbols.
+
+The other modules of the package use it. It must not compute sizes.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Scatters in kernel source: stores at indices and under masks, elements picked by masks, and arrays made of lists.
 
 The runtime does most of the work: `indexing/integer_arrays.c`, `indexing/masks.c` and `arrays/from_lists.c` in
-`native/runtime`.
+`native/runtime`. `kernel_emitter` has its functions in a table. It must not decide which code stores:
+`plan/forms/scatters.py` does.
 """
 
 from __future__ import annotations

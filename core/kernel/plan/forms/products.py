@@ -1,6 +1,7 @@
 """Plans of products and solvers: how the loop of a generalised ufunc runs, and what becomes of short vectors.
 
-group_plans.py makes one plan for each operation, and emit/linear_algebra.py writes it.
+group_plans.py makes one plan for each operation, and emit/linear_algebra.py writes it. `group_plans` makes them, and
+`emit/linear_algebra.py` writes them. A plan must not change a bit.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Plans of scatters: which code stores at indices or under a mask.
 
-group_plans.py makes one plan for each such store, and emit/stores/scatters.py writes it.
+group_plans.py makes one plan for each such store, and emit/stores/scatters.py writes it. `group_plans` makes them, and
+`emit/stores/scatters.py` writes them. A plan must not change a bit.
 """
 
 from __future__ import annotations
