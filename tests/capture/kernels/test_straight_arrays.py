@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pijit.core.graph.passes import fusion, hoist_exits, recorded, rematerialize
-from pijit.core.kernel.llvm.nest import threads as parallel
+from pijit.core.kernel.llvm import threads as parallel
 from tests.harness import check, fail_unless_captured, jitted
 
 X, Y, Z = np.linspace(0.5, 2.0, 40), np.linspace(-1.0, 1.0, 40), np.array([0.25])
